@@ -51,17 +51,14 @@ t.test(
   },
 )
 
-t.test(
-  'errors in the lenders file and the administrator are reported together with the others',
-  async t => {
-    const LENDERS_FILE = lendersFile(t, '{\n  "LENDER_02": {\n    "product": x\n  }\n}')
-    const lines = complaints({ PORT: 'x', ADMIN_USERNAME: 'admin', LENDERS_FILE })
-    t.equal(lines.length, 3)
-    t.match(lines.join('\n'), /^PORT is invalid/m)
-    t.match(lines.join('\n'), /^ADMIN_PASSWORD is missing.*Example: ADMIN_PASSWORD=/m)
-    t.match(lines.join('\n'), /^LENDERS_FILE is invalid.*Example of its content: /m)
-  },
-)
+t.test('errors in the lenders file and the administrator are reported with the others', async t => {
+  const LENDERS_FILE = lendersFile(t, '{\n  "LENDER_02": {\n    "product": x\n  }\n}')
+  const lines = complaints({ PORT: 'x', ADMIN_USERNAME: 'admin', LENDERS_FILE })
+  t.equal(lines.length, 3)
+  t.match(lines.join('\n'), /^PORT is invalid/m)
+  t.match(lines.join('\n'), /^ADMIN_PASSWORD is missing.*Example: ADMIN_PASSWORD=/m)
+  t.match(lines.join('\n'), /^LENDERS_FILE is invalid.*Example of its content: /m)
+})
 
 t.test('an administrator’s name and password are set together, or not at all', async t => {
   matchEach(t, complaints({ ADMIN_PASSWORD: 'a pass phrase for tests' }), [

@@ -25,16 +25,13 @@ t.test('an administrator creates an account, which can log in', async t => {
 
 const { role: _, ...wantedLogin } = wanted
 
-t.test(
-  'a username with blanks around it, as a phone’s keyboard leaves them, is the same name',
-  async t => {
-    const spaced = { ...wanted, username: ' spaced ' }
-    const { status, body } = await call('POST', '/api/account/register', spaced, admin)
-    t.match({ status, body }, { status: 201, body: { username: 'spaced' } })
-    const login = { ...wantedLogin, username: '\u00a0spaced ' }
-    t.equal((await call('POST', '/api/account/login', login)).status, 200)
-  },
-)
+t.test('a username with blanks around it, as a phone leaves them, is the same name', async t => {
+  const spaced = { ...wanted, username: ' spaced ' }
+  const { status, body } = await call('POST', '/api/account/register', spaced, admin)
+  t.match({ status, body }, { status: 201, body: { username: 'spaced' } })
+  const login = { ...wantedLogin, username: '\u00a0spaced ' }
+  t.equal((await call('POST', '/api/account/login', login)).status, 200)
+})
 
 t.test('a username is taken regardless of case', async t => {
   for (const username of [OPERATOR.username, 'Asha.RAO', 'internal-token']) {

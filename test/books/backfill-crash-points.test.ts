@@ -18,44 +18,41 @@ async function daysOff(call: Call) {
 
 const DAYS = ['2026-02-01T12:00:00Z', '2026-02-02T12:00:00Z', '2026-02-03T12:00:00Z']
 
-t.test(
-  'wherever a process dies during a fetch, the next one completes it, and the days add up',
-  async t => {
-    const gateways = await gatewaySandbox(t)
-    // Takes requests, and works nothing itself.
-    const service = await paymentService(t, { ...gateways.settings, ROLE: 'api' })
-    const env = testEnv(service.databaseUrl, service.ledger.url, gateways.settings)
-    await service.loan('L-1')
-    await gateways.put(
-      '/payments',
-      DAYS.map((created_at, i) => ({
-        gateway: 'gateway_a',
-        id: `pay_${i}`,
-        created_at,
-        notes: { loan_id: 'L-1' },
-      })),
-    )
-    const hit: string[] = []
-    const id = await requestFetch(service.call, 'gateway_a', { from: FROM, to: TO })
-    for (const point of backfillFeature.crashPoints) {
-      const doomed = startProcessFor(t, 'worker', { ...env, LOANOPS_CRASH_AT: point })
-      await doomed.ended
-      hit.push(...crashPointsIn(doomed.said))
-      t.same(await daysOff(service.call), [])
-      await expireLeases(service.db)
-    }
-    t.same(hit, [...backfillFeature.crashPoints], 'each of them was passed, and was the end')
-
-    startProcessFor(t, 'worker', env)
-    t.match(await fetched(service.call, id), { status: 'completed', fetched: 3, missed: 3 })
-    await service.batch()
-    const { rows } = await sql`
-      select from core.event where verified_by = 'gateway_api'`.execute(service.db)
-    t.equal(rows.length, 3)
-    t.equal((await service.repayments()).length, 3)
+t.test('wherever a process dies in a fetch, the next completes it and the days add up', async t => {
+  const gateways = await gatewaySandbox(t)
+  // Takes requests, and works nothing itself.
+  const service = await paymentService(t, { ...gateways.settings, ROLE: 'api' })
+  const env = testEnv(service.databaseUrl, service.ledger.url, gateways.settings)
+  await service.loan('L-1')
+  await gateways.put(
+    '/payments',
+    DAYS.map((created_at, i) => ({
+      gateway: 'gateway_a',
+      id: `pay_${i}`,
+      created_at,
+      notes: { loan_id: 'L-1' },
+    })),
+  )
+  const hit: string[] = []
+  const id = await requestFetch(service.call, 'gateway_a', { from: FROM, to: TO })
+  for (const point of backfillFeature.crashPoints) {
+    const doomed = startProcessFor(t, 'worker', { ...env, LOANOPS_CRASH_AT: point })
+    await doomed.ended
+    hit.push(...crashPointsIn(doomed.said))
     t.same(await daysOff(service.call), [])
-  },
-)
+    await expireLeases(service.db)
+  }
+  t.same(hit, [...backfillFeature.crashPoints], 'each of them was passed, and was the end')
+
+  startProcessFor(t, 'worker', env)
+  t.match(await fetched(service.call, id), { status: 'completed', fetched: 3, missed: 3 })
+  await service.batch()
+  const { rows } = await sql`
+      select from core.event where verified_by = 'gateway_api'`.execute(service.db)
+  t.equal(rows.length, 3)
+  t.equal((await service.repayments()).length, 3)
+  t.same(await daysOff(service.call), [])
+})
 
 t.test('two workers fetch a window once; a frozen one writes no more when it wakes', async t => {
   const gateways = await gatewaySandbox(t)

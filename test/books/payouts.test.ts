@@ -217,25 +217,22 @@ t.test('a report that states a payout twice counts the last one', async t => {
   }
 })
 
-t.test(
-  'a payout of the first section that cannot be read is named, and leaves no day partial',
-  async t => {
-    const service = await startTestService(t, { ROLE: 'api' })
-    const unreadable = REPORT.with(1, '45345,976.40,-12.50,a lot,PGI45345,2026-02-07 12:00:00')
-    const { body } = await uploadStatement(
-      service.url,
-      'gateway_b/statement?lender=LENDER_02',
-      unreadable.join('\n'),
-    )
-    t.match(body, {
-      rows: 3,
-      valid_rows: 2,
-      invalid_rows: 1,
-      errors: [{ line: 2, reason: /a number/ }],
-    })
-    t.match(await settlementAt(service), [{ paid_out: '963.90', adds_up: true }])
-  },
-)
+t.test('an unreadable payout of the first section is named, and leaves no day partial', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const unreadable = REPORT.with(1, '45345,976.40,-12.50,a lot,PGI45345,2026-02-07 12:00:00')
+  const { body } = await uploadStatement(
+    service.url,
+    'gateway_b/statement?lender=LENDER_02',
+    unreadable.join('\n'),
+  )
+  t.match(body, {
+    rows: 3,
+    valid_rows: 2,
+    invalid_rows: 1,
+    errors: [{ line: 2, reason: /a number/ }],
+  })
+  t.match(await settlementAt(service), [{ paid_out: '963.90', adds_up: true }])
+})
 
 t.test('reports with two sections may be joined, each with its settlements', async t => {
   const service = await startTestService(t, { ROLE: 'api' })

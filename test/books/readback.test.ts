@@ -190,15 +190,12 @@ t.test('an empty RECONCILE_CRON schedules nothing', async t => {
   matchEach(t, [await scheduled({}), await scheduled({ RECONCILE_CRON: '' })], [['15 3 * * *'], []])
 })
 
-t.test(
-  'payments that no read-back was ever requested for count as late since they were posted',
-  async t => {
-    const { call, db } = await serviceWithPosted(t, ['pay_1'], { RECONCILE_CRON: '' })
-    await sql`update core.transaction set posted_at = now() - interval '3 days'`.execute(db)
-    const isLate = async () => {
-      const { body } = await call('GET', '/metrics')
-      return Number(/^loanops_readback_age_seconds (\S+)$/m.exec(body)?.[1] ?? 0) > 180_000
-    }
-    t.ok(await until(isLate, 'the age exceeds the limit of LoanopsReadbackLate'))
-  },
-)
+t.test('payments without any requested read-back count as late since they were posted', async t => {
+  const { call, db } = await serviceWithPosted(t, ['pay_1'], { RECONCILE_CRON: '' })
+  await sql`update core.transaction set posted_at = now() - interval '3 days'`.execute(db)
+  const isLate = async () => {
+    const { body } = await call('GET', '/metrics')
+    return Number(/^loanops_readback_age_seconds (\S+)$/m.exec(body)?.[1] ?? 0) > 180_000
+  }
+  t.ok(await until(isLate, 'the age exceeds the limit of LoanopsReadbackLate'))
+})

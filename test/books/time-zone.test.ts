@@ -60,27 +60,24 @@ t.test('in another time zone, a report covers no whole day until it is uploaded 
   t.same(await completeDays(), ['2026-02-05'])
 })
 
-t.test(
-  'in a new time zone, a day’s figures stay until computed, and those of an empty day go',
-  async t => {
-    const { db } = await freshDatabase(t)
-    await sql`update core.day_zone set time_zone = 'UTC'`.execute(db)
-    await sql`
+t.test('in a new time zone, a day’s figures stay until computed; an empty day’s go', async t => {
+  const { db } = await freshDatabase(t)
+  await sql`update core.day_zone set time_zone = 'UTC'`.execute(db)
+  await sql`
     insert into core.statement (gateway, gateway_payment_id, lender, amount, currency, status, captured_at, source)
     values ('gateway_a', 'pay_1', 'LENDER_02', 1, 'INR', 'captured', '2026-02-05T10:00Z', 'file')`.execute(
-      db,
-    )
-    await sql`
+    db,
+  )
+  await sql`
     insert into core.day_figure (day, lender, gateway, currency, bucket, payments, amount)
     select day, 'LENDER_02', 'gateway_a', 'INR', 'posted', 4000, 4000
       from unnest('{2026-02-05,2026-02-06}'::date[]) day`.execute(db)
-    await sql`select core.copy_time_zone('Asia/Kolkata')`.execute(db)
-    const { rows } = await sql<{ day: string }>`
+  await sql`select core.copy_time_zone('Asia/Kolkata')`.execute(db)
+  const { rows } = await sql<{ day: string }>`
     select day::text, payments::integer from core.figure
      where bucket in ('posted', 'missing')`.execute(db)
-    t.same(rows, [{ day: '2026-02-05', payments: 4000 }])
-  },
-)
+  t.same(rows, [{ day: '2026-02-05', payments: 4000 }])
+})
 
 t.test('a day begins with the first of two midnights, and the day before ends there', async t => {
   const { db } = await freshDatabase(t)

@@ -20,19 +20,16 @@ function place(t: Test): string {
   return join(folder, 'shelter')
 }
 
-t.test(
-  'a folder at a predictable path is created for its owner, and reused at the next start',
-  async t => {
-    const path = place(t)
-    const umask = process.umask(0o077)
-    t.teardown(() => process.umask(umask))
-    ownFolder(path, US)
-    t.equal(lstatSync(path).mode & 0o777, 0o711)
-    writeFileSync(join(path, 'kept'), '')
-    ownFolder(path, US)
-    t.ok(lstatSync(join(path, 'kept')).isFile())
-  },
-)
+t.test('a predictable folder is created for its owner, and reused at the next start', async t => {
+  const path = place(t)
+  const umask = process.umask(0o077)
+  t.teardown(() => process.umask(umask))
+  ownFolder(path, US)
+  t.equal(lstatSync(path).mode & 0o777, 0o711)
+  writeFileSync(join(path, 'kept'), '')
+  ownFolder(path, US)
+  t.ok(lstatSync(join(path, 'kept')).isFile())
+})
 
 t.test('a folder that someone else may have prepared is refused', async t => {
   const prepared: Record<string, (path: string) => void> = {

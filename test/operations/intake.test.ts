@@ -21,22 +21,19 @@ t.test('the same Idempotency-Key fifty times at once creates one operation', asy
   t.equal(rows[0]?.n, 1)
 })
 
-t.test(
-  'a key reused with a different body is refused; others in the same commit are accepted',
-  async t => {
-    const { call } = await startTestService(t, { ROLE: 'api' })
-    const send = (externalId: string, key: string) =>
-      call(
-        'POST',
-        '/api/ledger/operate',
-        { status: 'CLIENT_CREATE', data: clientData(externalId) },
-        { 'idempotency-key': key },
-      )
-    const answers = await Promise.all([send('C-1', 'a'), send('C-2', 'a'), send('C-3', 'b')])
-    t.same(answers.map(({ status }) => status).sort(), [202, 202, 422])
-    t.equal(answers[2]?.status, 202)
-  },
-)
+t.test('a key reused with another body is refused; others in its commit are accepted', async t => {
+  const { call } = await startTestService(t, { ROLE: 'api' })
+  const send = (externalId: string, key: string) =>
+    call(
+      'POST',
+      '/api/ledger/operate',
+      { status: 'CLIENT_CREATE', data: clientData(externalId) },
+      { 'idempotency-key': key },
+    )
+  const answers = await Promise.all([send('C-1', 'a'), send('C-2', 'a'), send('C-3', 'b')])
+  t.same(answers.map(({ status }) => status).sort(), [202, 202, 422])
+  t.equal(answers[2]?.status, 202)
+})
 
 t.test('a repeat of an update is not judged by updates that came after it', async t => {
   const { call } = await startTestService(t, { ROLE: 'api' })

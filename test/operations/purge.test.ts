@@ -20,42 +20,39 @@ const marked = {
 }
 const client = { ...marked, externalId: 'C-1', activationDate: '05 January 2026' }
 
-t.test(
-  'after the retention period a finished operation keeps its result but no personal data',
-  async t => {
-    const { call, db } = await startTestService(t)
-    const made = await operate(call, 'CLIENT_CREATE', client)
-    const changed = await operate(call, 'CLIENT_UPDATE', {
-      externalId: 'C-1',
-      lastname: 'Marked-Rai',
-    })
-    const refused = await operate(call, 'CLIENT_CREATE', client)
-    matchEach(
-      t,
-      [made, changed, refused].map(({ status }) => status),
-      ['success', 'success', 'failed'],
-    )
-    t.match(await everything(db), /marked/i)
+t.test('after retention, a finished operation keeps its result but no personal data', async t => {
+  const { call, db } = await startTestService(t)
+  const made = await operate(call, 'CLIENT_CREATE', client)
+  const changed = await operate(call, 'CLIENT_UPDATE', {
+    externalId: 'C-1',
+    lastname: 'Marked-Rai',
+  })
+  const refused = await operate(call, 'CLIENT_CREATE', client)
+  matchEach(
+    t,
+    [made, changed, refused].map(({ status }) => status),
+    ['success', 'success', 'failed'],
+  )
+  t.match(await everything(db), /marked/i)
 
-    t.equal(await purgeOperations(db, 1), 0, 'not before the period ends')
-    await sql`update loanops.operation set processed_at = now() - interval '25 hours'`.execute(db)
-    t.equal(await purgeOperations(db, 1), 3)
-    t.notMatch(await everything(db), /marked/i)
-    t.equal(await purgeOperations(db, 1), 0, 'nothing is left to purge')
+  t.equal(await purgeOperations(db, 1), 0, 'not before the period ends')
+  await sql`update loanops.operation set processed_at = now() - interval '25 hours'`.execute(db)
+  t.equal(await purgeOperations(db, 1), 3)
+  t.notMatch(await everything(db), /marked/i)
+  t.equal(await purgeOperations(db, 1), 0, 'nothing is left to purge')
 
-    const { body } = await call('GET', '/api/ledger/operations?external_id=C-1')
-    matchEach(t, body.operations, [
-      {
-        tracking_id: refused.tracking_id,
-        status: 'failed',
-        failure_response: { httpStatusCode: '403' },
-        error_message: 'Refused with 403; the details have been purged',
-      },
-      { tracking_id: changed.tracking_id, status: 'success' },
-      { tracking_id: made.tracking_id, success_response: made.success_response },
-    ])
-  },
-)
+  const { body } = await call('GET', '/api/ledger/operations?external_id=C-1')
+  matchEach(t, body.operations, [
+    {
+      tracking_id: refused.tracking_id,
+      status: 'failed',
+      failure_response: { httpStatusCode: '403' },
+      error_message: 'Refused with 403; the details have been purged',
+    },
+    { tracking_id: changed.tracking_id, status: 'success' },
+    { tracking_id: made.tracking_id, success_response: made.success_response },
+  ])
+})
 
 t.test('an unfinished operation keeps all its data, however old it is', async t => {
   const { call, db } = await startTestService(t, { ROLE: 'api' })

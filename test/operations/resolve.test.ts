@@ -126,23 +126,18 @@ t.test('an operator can resolve an operation that was sent but cannot be looked 
   t.match((await service.call('GET', trackPath(trackingId))).body, { status: 'failed' })
 })
 
-t.test(
-  'an operation that an operator declares failed has failed even while the ledger is down',
-  async t => {
-    const { proxy, service } = await throughProxy(t)
-    const { trackingId } = await hanging(service)
-    proxy.interferences = [
-      { of: '', on: 'writes' },
-      { of: '', on: 'reads' },
-    ]
-    await enoughToTakeItForDown(service.call)
-    await until(
-      async () => (await service.call('GET', '/readyz')).body.ledger?.circuit !== 'closed',
-    )
-    await service.call('POST', resolvePath(trackingId), { outcome: 'failed' })
-    t.match((await service.call('GET', trackPath(trackingId))).body, { status: 'failed' })
-  },
-)
+t.test('what an operator declares failed has failed even while the ledger is down', async t => {
+  const { proxy, service } = await throughProxy(t)
+  const { trackingId } = await hanging(service)
+  proxy.interferences = [
+    { of: '', on: 'writes' },
+    { of: '', on: 'reads' },
+  ]
+  await enoughToTakeItForDown(service.call)
+  await until(async () => (await service.call('GET', '/readyz')).body.ledger?.circuit !== 'closed')
+  await service.call('POST', resolvePath(trackingId), { outcome: 'failed' })
+  t.match((await service.call('GET', trackPath(trackingId))).body, { status: 'failed' })
+})
 
 t.test('a retry of what was not sent is no unknown outcome, even with the ledger down', async t => {
   const loan = await givenLoan(service.call)

@@ -62,45 +62,38 @@ t.test('a file that was joined to one with other columns is refused', async t =>
   }
 })
 
-t.test(
-  'empty rows and columns, a last Ctrl-Z and a line that names the delimiter are no data',
-  async t => {
-    const plain = repaymentsCsv({ note: 'paid' }, { amount: 'x', payment_reference: 'p-2' })
-    const [header = '', first = '', second = ''] = plain.trim().split('\n')
-    const wide = (count: number) => plain.replaceAll('\n', `${','.repeat(count)}\n`)
-    const variants: [string, string, number][] = [
-      [
-        'rows of delimiters',
-        `,,,\n${header}\n,,,,,\n${first}\n, ,"",\u00a0,\n${second}\n,,,,,\n`,
-        6,
-      ],
-      ['columns of nothing', wide(3), 3],
-      ['a hundred columns of nothing', wide(200), 3],
-      ['columns of blanks', plain.replaceAll('\n', ', ,\u00a0\n'), 3],
-      ['only a row is wide', plain.replace(',\n', ',,,,\n'), 3],
-      ['Ctrl-Z', `${plain}\x1a`, 3],
-      ['Ctrl-Z after the last cell', `${plain.trim()}\x1a\x1a`, 3],
-      ['sep=;', `sep=;\n${plain.replaceAll(',', ';')}`, 4],
-      ['sep=, with a BOM and quotes', `\ufeff"sep=,"\r\n${plain.replaceAll('\n', '\r\n')}`, 4],
-      ['sep= in a wide file', `sep=\t\t\t\n\n${wide(2).replaceAll(',', '\t')}`, 5],
-    ]
-    for (const [name, csv, line] of variants) {
-      const { status, body } = await uploadCsv(service, 'repayments', csv)
-      const reason =
-        'amount must be a number in digits, without separators or a currency, and with a point before any decimals'
-      t.match(
-        { status, rows: body.rows, errors: body.errors },
-        { status: 201, rows: 2, errors: [{ line, reason }] },
-        name,
-      )
-    }
-    const errors = await textOf(
-      service,
-      `/api/migration/${(await uploadCsv(service, 'repayments', wide(3))).body.migration_id}/errors.csv`,
+t.test('empty rows and columns, a last Ctrl-Z and a line with `sep=` are no data', async t => {
+  const plain = repaymentsCsv({ note: 'paid' }, { amount: 'x', payment_reference: 'p-2' })
+  const [header = '', first = '', second = ''] = plain.trim().split('\n')
+  const wide = (count: number) => plain.replaceAll('\n', `${','.repeat(count)}\n`)
+  const variants: [string, string, number][] = [
+    ['rows of delimiters', `,,,\n${header}\n,,,,,\n${first}\n, ,"",\u00a0,\n${second}\n,,,,,\n`, 6],
+    ['columns of nothing', wide(3), 3],
+    ['a hundred columns of nothing', wide(200), 3],
+    ['columns of blanks', plain.replaceAll('\n', ', ,\u00a0\n'), 3],
+    ['only a row is wide', plain.replace(',\n', ',,,,\n'), 3],
+    ['Ctrl-Z', `${plain}\x1a`, 3],
+    ['Ctrl-Z after the last cell', `${plain.trim()}\x1a\x1a`, 3],
+    ['sep=;', `sep=;\n${plain.replaceAll(',', ';')}`, 4],
+    ['sep=, with a BOM and quotes', `\ufeff"sep=,"\r\n${plain.replaceAll('\n', '\r\n')}`, 4],
+    ['sep= in a wide file', `sep=\t\t\t\n\n${wide(2).replaceAll(',', '\t')}`, 5],
+  ]
+  for (const [name, csv, line] of variants) {
+    const { status, body } = await uploadCsv(service, 'repayments', csv)
+    const reason =
+      'amount must be a number in digits, without separators or a currency, and with a point before any decimals'
+    t.match(
+      { status, rows: body.rows, errors: body.errors },
+      { status: 201, rows: 2, errors: [{ line, reason }] },
+      name,
     )
-    t.match(errors, `${REPAYMENT_COLUMNS},reason\r\n`, 'the errors file has no empty columns')
-  },
-)
+  }
+  const errors = await textOf(
+    service,
+    `/api/migration/${(await uploadCsv(service, 'repayments', wide(3))).body.migration_id}/errors.csv`,
+  )
+  t.match(errors, `${REPAYMENT_COLUMNS},reason\r\n`, 'the errors file has no empty columns')
+})
 
 t.test('UTF-16 with a mark at its start is read', async t => {
   const rows = Array.from({ length: 2_000 }, (_, n) => ({

@@ -178,77 +178,74 @@ t.test('an external id is an error with an apostrophe before its first digit onl
   t.same(repayments.errors, [{ line: 2, reason: `loan_external_id ${why}` }])
 })
 
-t.test(
-  'a word such as NA is an error as an id, a number or an address, and accepted as a name',
-  async t => {
-    const words = [
-      'NA',
-      'n/a',
-      'N.A.',
-      'Nil',
-      'none',
-      'null',
-      'Not available',
-      '0',
-      '000',
-      '-',
-      '--',
-      'UNKNOWN',
-      '(missing)',
-      '"',
-      '-do-',
-      'ditto',
-      '?',
-      '0.00',
-    ]
-    const rows = words.map((word, i) => ({
-      loan_external_id: `NA-${i}`,
-      client_external_id: `NA-${i}`,
-      client_mobile_no: word,
-      client_email_address: word,
-      utr_payment_id: word,
-    }))
-    const named = { client_firstname: 'Nil', client_lastname: 'Na', client_mobile_no: '+91 0' }
-    const { body } = await uploadCsv(service, 'loans', loansCsv(...rows, named))
-    const sentence = (column: string, word: string | undefined) =>
-      `${column} is ${word}, which stands for no value: enter the value, or leave the cell empty if its column is optional`
-    t.same(
-      body.errors.map(({ reason }: any) => reason.split('; ')),
-      words.map(word =>
-        ['client_mobile_no', 'utr_payment_id', 'client_email_address'].map(name =>
-          sentence(name, word),
-        ),
+t.test('a word like NA is an error as id, number or address, and accepted as a name', async t => {
+  const words = [
+    'NA',
+    'n/a',
+    'N.A.',
+    'Nil',
+    'none',
+    'null',
+    'Not available',
+    '0',
+    '000',
+    '-',
+    '--',
+    'UNKNOWN',
+    '(missing)',
+    '"',
+    '-do-',
+    'ditto',
+    '?',
+    '0.00',
+  ]
+  const rows = words.map((word, i) => ({
+    loan_external_id: `NA-${i}`,
+    client_external_id: `NA-${i}`,
+    client_mobile_no: word,
+    client_email_address: word,
+    utr_payment_id: word,
+  }))
+  const named = { client_firstname: 'Nil', client_lastname: 'Na', client_mobile_no: '+91 0' }
+  const { body } = await uploadCsv(service, 'loans', loansCsv(...rows, named))
+  const sentence = (column: string, word: string | undefined) =>
+    `${column} is ${word}, which stands for no value: enter the value, or leave the cell empty if its column is optional`
+  t.same(
+    body.errors.map(({ reason }: any) => reason.split('; ')),
+    words.map(word =>
+      ['client_mobile_no', 'utr_payment_id', 'client_email_address'].map(name =>
+        sentence(name, word),
       ),
-    )
-    const references = words.map((payment_reference, i) => ({
-      loan_external_id: `NA-${i}`,
-      payment_reference,
-    }))
-    const { errors } = (await uploadCsv(service, 'repayments', repaymentsCsv(...references))).body
-    t.same(
-      errors.map(({ reason }: any) => reason),
-      words.map(word => sentence('payment_reference', word)),
-    )
-    const clients = words.map((client_external_id, i) => ({
-      loan_external_id: `NB-${i}`,
-      client_external_id,
-    }))
-    const ofClients = (await uploadCsv(service, 'loans', loansCsv(...clients))).body.errors
-    t.same(
-      ofClients.map(({ reason }: any) => reason),
-      words.map(word => sentence('client_external_id', word)),
-    )
-    const loans = words.map((loan_external_id, i) => ({
-      loan_external_id,
-      payment_reference: `p-${i}`,
-    }))
-    const ofLoans = (await uploadCsv(service, 'repayments', repaymentsCsv(...loans))).body.errors
-    t.same(
-      ofLoans.map(({ reason }: any) => reason),
-      words.map(word => sentence('loan_external_id', word)),
-    )
-  },
-)
+    ),
+  )
+  const references = words.map((payment_reference, i) => ({
+    loan_external_id: `NA-${i}`,
+    payment_reference,
+  }))
+  const { errors } = (await uploadCsv(service, 'repayments', repaymentsCsv(...references))).body
+  t.same(
+    errors.map(({ reason }: any) => reason),
+    words.map(word => sentence('payment_reference', word)),
+  )
+  const clients = words.map((client_external_id, i) => ({
+    loan_external_id: `NB-${i}`,
+    client_external_id,
+  }))
+  const ofClients = (await uploadCsv(service, 'loans', loansCsv(...clients))).body.errors
+  t.same(
+    ofClients.map(({ reason }: any) => reason),
+    words.map(word => sentence('client_external_id', word)),
+  )
+  const loans = words.map((loan_external_id, i) => ({
+    loan_external_id,
+    payment_reference: `p-${i}`,
+  }))
+  const ofLoans = (await uploadCsv(service, 'repayments', repaymentsCsv(...loans))).body.errors
+  t.same(
+    ofLoans.map(({ reason }: any) => reason),
+    words.map(word => sentence('loan_external_id', word)),
+  )
+})
 
 t.test('a quote that takes rows into a cell is an error, and lines of a note are not', async t => {
   const row = (reference: string, note: string) => `L-9,2024-02-12,100,${reference},,${note}`

@@ -84,43 +84,40 @@ t.test(
   },
 )
 
-t.test(
-  'a plan that was made while the tables were empty touches few pages when they are full',
-  async t => {
-    const { url, db } = await freshDatabase(t)
-    const kept = openKeptPlans(url)
-    t.teardown(() => kept.db.destroy())
-    const worker = newId()
-    const done = { status: 'success', response: {} } as const
-    const endsOf = (claims: Claim[]) =>
-      claims.map(claim => ({ claim, key: '', answer: null, decision: done }))
-    await addLoans(db, 1)
-    const { claims: first } = await claimHeads(kept.db, worker, ['loan:L-1'], {
-      endedClients: ['client:C-1'],
-    })
-    t.equal(first.length, 1)
-    await recordSendings(kept.db, worker, first)
-    await recordEnds(kept.db, endsOf(first))
+t.test('a plan made while the tables were empty touches few pages when they are full', async t => {
+  const { url, db } = await freshDatabase(t)
+  const kept = openKeptPlans(url)
+  t.teardown(() => kept.db.destroy())
+  const worker = newId()
+  const done = { status: 'success', response: {} } as const
+  const endsOf = (claims: Claim[]) =>
+    claims.map(claim => ({ claim, key: '', answer: null, decision: done }))
+  await addLoans(db, 1)
+  const { claims: first } = await claimHeads(kept.db, worker, ['loan:L-1'], {
+    endedClients: ['client:C-1'],
+  })
+  t.equal(first.length, 1)
+  await recordSendings(kept.db, worker, first)
+  await recordEnds(kept.db, endsOf(first))
 
-    await addLoans(db, 5_000)
-    await addAttempts(db)
-    const { claims } = await claimHeads(db, worker, loans(3_001, 3_030))
-    const statements: Record<string, (db: Database) => Promise<unknown>> = {
-      claims: db => claimHeads(db, worker, loans(4_001, 4_030)),
-      'their sendings': db => recordSendings(db, worker, claims),
-      'their ends': db => recordEnds(db, endsOf(claims)),
-      'whom a client’s end wakes': db =>
-        claimHeads(db, worker, [], { endedClients: ['client:C-77'] }),
-    }
-    for (const [what, run] of Object.entries(statements)) {
-      const buffers = await kept.buffersOf(run)
-      t.ok(
-        buffers > 0 && buffers < claims.length * MAX_BUFFERS_EACH,
-        `${what} touch ${buffers} pages`,
-      )
-    }
-  },
-)
+  await addLoans(db, 5_000)
+  await addAttempts(db)
+  const { claims } = await claimHeads(db, worker, loans(3_001, 3_030))
+  const statements: Record<string, (db: Database) => Promise<unknown>> = {
+    claims: db => claimHeads(db, worker, loans(4_001, 4_030)),
+    'their sendings': db => recordSendings(db, worker, claims),
+    'their ends': db => recordEnds(db, endsOf(claims)),
+    'whom a client’s end wakes': db =>
+      claimHeads(db, worker, [], { endedClients: ['client:C-77'] }),
+  }
+  for (const [what, run] of Object.entries(statements)) {
+    const buffers = await kept.buffersOf(run)
+    t.ok(
+      buffers > 0 && buffers < claims.length * MAX_BUFFERS_EACH,
+      `${what} touch ${buffers} pages`,
+    )
+  }
+})
 
 const loans = (first: number, last: number) =>
   Array.from({ length: last - first + 1 }, (_, i) => `loan:L-${first + i}`)

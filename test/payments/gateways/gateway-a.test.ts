@@ -273,16 +273,13 @@ t.test('a text that PostgreSQL cannot store does not hide the payment', async t 
       )
 })
 
-t.test(
-  'an id is read without what stands for a NUL at its end, and not at all with one inside',
-  async t => {
-    const [event, refund] = [capturedA({ id: 'ODD', loan: 'L-1' }), refundA({ id: 'ODD' })]
-    const read = (one: object, id: string) => factsOf(JSON.stringify(one).replace('ODD', id))
-    matchEach(t, await read(event, 'pay_1\\u0000\\u0000'), [{ payment_id: 'pay_1', problem: null }])
-    matchEach(t, await read(refund, 'rfnd_1\\u0000'), [{ payment_id: 'rfnd_1', problem: null }])
-    matchEach(t, await read(event, 'pay\\u00001'), [{ payment_id: null, problem: 'unreadable' }])
-  },
-)
+t.test('an id is read without a NUL at its end, and not at all with one inside', async t => {
+  const [event, refund] = [capturedA({ id: 'ODD', loan: 'L-1' }), refundA({ id: 'ODD' })]
+  const read = (one: object, id: string) => factsOf(JSON.stringify(one).replace('ODD', id))
+  matchEach(t, await read(event, 'pay_1\\u0000\\u0000'), [{ payment_id: 'pay_1', problem: null }])
+  matchEach(t, await read(refund, 'rfnd_1\\u0000'), [{ payment_id: 'rfnd_1', problem: null }])
+  matchEach(t, await read(event, 'pay\\u00001'), [{ payment_id: null, problem: 'unreadable' }])
+})
 
 t.test('`.` and `..`, which every URL resolves, are no ids', async t => {
   for (const id of ['.', '..', ' .. ']) {

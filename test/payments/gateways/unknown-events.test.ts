@@ -8,39 +8,33 @@ import { sourceOf } from '../../support/payments/source.ts'
 /** An event of a type that nobody has listed, about the payment of `capturedA()`. */
 const rising = (facts: object = {}) => eventA('moon.risen', { status: 'risen', ...facts })
 
-t.test(
-  'an unknown type that carries an amount, an id and a loan is in suspense under that id',
-  async t => {
-    const service = await paymentService(t)
-    const wallet = {
-      event: 'wallet.filled',
-      payload: { wallet: { entity: { id: 'w_1', amount: 5, notes: { loan_id: 'L-1' } } } },
-    }
-    const flat = {
-      type: 'MOON_RISEN',
-      data: { moon_id: 7, credit_amount: '12.50', loan_id: 'L-1' },
-    }
-    await service.webhook('gateway_a', rising({ loan: 'L-1' }), LENDER)
-    await service.webhook('gateway_a', wallet, LENDER)
-    await service.webhook('gateway_b', flat, LENDER)
-    await service.webhook('gateway_b', { ...successB({ id: 8 }), type: 'MOON_SET' }, LENDER)
-    t.match(await service.batch(), { transformed: 4, suspended: 4 })
-    const held = { state: 'suspense', reason: 'unknown_event' }
-    t.match(await service.payment('pay_1'), {
-      payment: {
-        ...held,
-        amount: '1000',
-        external_loan_id: 'L-1',
-        hints: { event_type: 'moon.risen' },
-      },
-      events: [{ event_type: 'moon.risen' }],
-    })
-    t.match((await service.payment('w_1')).payment, { ...held, amount: '0.05' })
-    t.match((await service.payment(7, 'gateway_b')).payment, { ...held, amount: '12.5' })
-    t.match((await service.payment(8, 'gateway_b')).payment, { ...held, currency: 'INR' })
-    t.equal((await service.assign('pay_1', 'L-1')).status, 409)
-  },
-)
+t.test('an unknown type with an amount, an id and a loan is in suspense under that id', async t => {
+  const service = await paymentService(t)
+  const wallet = {
+    event: 'wallet.filled',
+    payload: { wallet: { entity: { id: 'w_1', amount: 5, notes: { loan_id: 'L-1' } } } },
+  }
+  const flat = { type: 'MOON_RISEN', data: { moon_id: 7, credit_amount: '12.50', loan_id: 'L-1' } }
+  await service.webhook('gateway_a', rising({ loan: 'L-1' }), LENDER)
+  await service.webhook('gateway_a', wallet, LENDER)
+  await service.webhook('gateway_b', flat, LENDER)
+  await service.webhook('gateway_b', { ...successB({ id: 8 }), type: 'MOON_SET' }, LENDER)
+  t.match(await service.batch(), { transformed: 4, suspended: 4 })
+  const held = { state: 'suspense', reason: 'unknown_event' }
+  t.match(await service.payment('pay_1'), {
+    payment: {
+      ...held,
+      amount: '1000',
+      external_loan_id: 'L-1',
+      hints: { event_type: 'moon.risen' },
+    },
+    events: [{ event_type: 'moon.risen' }],
+  })
+  t.match((await service.payment('w_1')).payment, { ...held, amount: '0.05' })
+  t.match((await service.payment(7, 'gateway_b')).payment, { ...held, amount: '12.5' })
+  t.match((await service.payment(8, 'gateway_b')).payment, { ...held, currency: 'INR' })
+  t.equal((await service.assign('pay_1', 'L-1')).status, 409)
+})
 
 t.test('unknown events about several payments of one customer are several payments', async t => {
   const service = await sourceOf(t, 'gateway_b')

@@ -52,9 +52,6 @@ t.test('an account that lenders share names none of them, and contradicts none',
   t.equal(of(['LENDER_07'], ['acc_shared']), 'UNKNOWN')
 })
 
-t.test(
-  'no lender can be called UNKNOWN, the name of the raw table for events without a lender',
-  async t => {
-    t.throws(() => lendersFrom({ UNKNOWN: {} }, [], noSettings))
-  },
-)
+t.test('no lender can be called UNKNOWN, the raw table of events without a lender', async t => {
+  t.throws(() => lendersFrom({ UNKNOWN: {} }, [], noSettings))
+})

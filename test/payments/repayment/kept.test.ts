@@ -19,20 +19,17 @@ async function withReference(t: Test) {
   return service
 }
 
-t.test(
-  'money that went back as a whole is looked for at its loan after its reference is gone',
-  async t => {
-    const service = await withReference(t)
-    await service.bookByHand('pay_1', 1_000)
-    await service.signed(ofOrder)
-    await service.signed(refund({ paise: 100_000 }))
-    await service.batch()
-    t.same(await service.shown('pay_1'), DIFFERS)
-    t.match(await service.call('DELETE', ORDER), { status: 204 })
-    await service.batch()
-    t.same(await service.shown('pay_1'), DIFFERS)
-  },
-)
+t.test('money that went back whole is sought at its loan after its reference is gone', async t => {
+  const service = await withReference(t)
+  await service.bookByHand('pay_1', 1_000)
+  await service.signed(ofOrder)
+  await service.signed(refund({ paise: 100_000 }))
+  await service.batch()
+  t.same(await service.shown('pay_1'), DIFFERS)
+  t.match(await service.call('DELETE', ORDER), { status: 204 })
+  await service.batch()
+  t.same(await service.shown('pay_1'), DIFFERS)
+})
 
 t.test('money that went back whole is looked for at its loan, whatever strangers name', async t => {
   const service = await reversing(t)
