@@ -98,21 +98,18 @@ t.test('every payment of a window is listed, to the digit, whatever the page’s
   }
 })
 
-t.test(
-  'a payment is fetched by its id, with its order’s notes, and an unknown id finds nothing',
-  async t => {
-    const { a, b, put } = await gateways(t)
-    await put('/payments', { gateway: 'gateway_a', id: 'pay_1', order_notes: { loan_id: 'L-1' } })
-    await put('/payments', { gateway: 'gateway_b', id: '1453002795', status: 'failed' })
-    t.match(await a.payment('pay_1', null), { id: 'pay_1', orderId: 'order_pay_1', hasTags: false })
-    t.match(await a.order('order_pay_1'), { notes: { loan_id: 'L-1' } })
-    t.equal(await a.payment('pay_2', null), undefined)
-    t.match(await b.payment('1453002795', 'order_1453002795'), {
-      statusFields: { payment_status: 'FAILED' },
-    })
-    t.equal(await b.payment('1', 'order_1'), undefined)
-  },
-)
+t.test('a payment is fetched by id with its order’s notes; an unknown id finds none', async t => {
+  const { a, b, put } = await gateways(t)
+  await put('/payments', { gateway: 'gateway_a', id: 'pay_1', order_notes: { loan_id: 'L-1' } })
+  await put('/payments', { gateway: 'gateway_b', id: '1453002795', status: 'failed' })
+  t.match(await a.payment('pay_1', null), { id: 'pay_1', orderId: 'order_pay_1', hasTags: false })
+  t.match(await a.order('order_pay_1'), { notes: { loan_id: 'L-1' } })
+  t.equal(await a.payment('pay_2', null), undefined)
+  t.match(await b.payment('1453002795', 'order_1453002795'), {
+    statusFields: { payment_status: 'FAILED' },
+  })
+  t.equal(await b.payment('1', 'order_1'), undefined)
+})
 
 t.test('only a 400 about the id means that gateway A does not have the payment', async t => {
   let description = ''

@@ -175,44 +175,38 @@ t.test('a change of the password ends the session', async t => {
   t.equal((await browse('/console')).status, 303)
 })
 
-t.test(
-  'a form that was filled in after its session had expired can be sent after the next login',
-  async t => {
-    const path = '/console/payments/gateway_a/pay_1/note?kind=refund'
-    const note = `asked the branch: <b>“${'वापसी का अनुरोध '.repeat(40)}”</b>`
-    const referer = `${url}/console/payments/gateway_a/pay_1`
-    const late = await browser(url, expired(operator.cookie))(path, { note }, { referer })
-    t.equal(late.status, 303)
-    const login = late.headers.get('location') ?? ''
-    t.equal(new URL(login, url).searchParams.get('next'), '/console/payments/gateway_a/pay_1')
-    const kept = browser(url, cookieIn(late.headers))
-    t.match(
-      (await kept(login)).text,
-      /role="alert".*nothing was changed.*What you typed has been kept/s,
-    )
-    const asked = await kept('/console/login', { ...OPERATOR, next: referer })
-    t.equal(asked.status, 200)
-    t.match(asked.text, /Send it now\?<\/h1>.*<dd>asked the branch: &lt;b&gt;/s)
-    t.match(asked.text, `<form class="box" method="post" action="${path}">`)
-    t.match(asked.text, /<input type="hidden" name="note" value="asked the branch: &lt;b&gt;“वापसी/)
-    t.ok(isDropped(asked.headers), 'it is offered once')
-  },
-)
+t.test('a form filled in after its session expired can be sent after the next login', async t => {
+  const path = '/console/payments/gateway_a/pay_1/note?kind=refund'
+  const note = `asked the branch: <b>“${'वापसी का अनुरोध '.repeat(40)}”</b>`
+  const referer = `${url}/console/payments/gateway_a/pay_1`
+  const late = await browser(url, expired(operator.cookie))(path, { note }, { referer })
+  t.equal(late.status, 303)
+  const login = late.headers.get('location') ?? ''
+  t.equal(new URL(login, url).searchParams.get('next'), '/console/payments/gateway_a/pay_1')
+  const kept = browser(url, cookieIn(late.headers))
+  t.match(
+    (await kept(login)).text,
+    /role="alert".*nothing was changed.*What you typed has been kept/s,
+  )
+  const asked = await kept('/console/login', { ...OPERATOR, next: referer })
+  t.equal(asked.status, 200)
+  t.match(asked.text, /Send it now\?<\/h1>.*<dd>asked the branch: &lt;b&gt;/s)
+  t.match(asked.text, `<form class="box" method="post" action="${path}">`)
+  t.match(asked.text, /<input type="hidden" name="note" value="asked the branch: &lt;b&gt;“वापसी/)
+  t.ok(isDropped(asked.headers), 'it is offered once')
+})
 
-t.test(
-  'a password, a file and a text that is too long are not kept, and the login page says so',
-  async t => {
-    const long = { note: Array.from({ length: 3_000 }, (_, n) => `${n * 7919}`).join(' ') }
-    const secret = { username: 'x', password: 'a long pass phrase', role: 'viewer' }
-    for (const form of [long, secret]) {
-      const late = await browser(url, expired(operator.cookie))('/console/accounts', form)
-      const cookie = cookieIn(late.headers)
-      const kept = browser(url, cookie)
-      t.match((await kept('/console/login')).text, /fill it in again/)
-      t.equal((await kept('/console/login', OPERATOR)).status, 303)
-    }
-  },
-)
+t.test('a password, a file and too long a text are not kept; the login page says so', async t => {
+  const long = { note: Array.from({ length: 3_000 }, (_, n) => `${n * 7919}`).join(' ') }
+  const secret = { username: 'x', password: 'a long pass phrase', role: 'viewer' }
+  for (const form of [long, secret]) {
+    const late = await browser(url, expired(operator.cookie))('/console/accounts', form)
+    const cookie = cookieIn(late.headers)
+    const kept = browser(url, cookie)
+    t.match((await kept('/console/login')).text, /fill it in again/)
+    t.equal((await kept('/console/login', OPERATOR)).status, 303)
+  }
+})
 
 t.test('a form that nobody can be said to have sent is mentioned once', async t => {
   const late = await anybody('/console/payments/gateway_a/pay_1/note', { note: 'x' })

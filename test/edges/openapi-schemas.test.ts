@@ -89,15 +89,12 @@ t.test('/openapi.json describes what is accepted, as far as a schema can', async
         t.notOk('multipleOf' in number, operationId + where)
   })
 
-  t.test(
-    '/openapi.json allows a body no other members than those described, except a gateway’s',
-    async t => {
-      for (const { operationId, path, schema } of bodiesOf(endpoints))
-        if (!path.includes('/webhooks/'))
-          for (const one of schema.oneOf ?? [schema])
-            t.equal(one.additionalProperties, false, operationId)
-    },
-  )
+  t.test('/openapi.json allows a body only the members described, except a gateway’s', async t => {
+    for (const { operationId, path, schema } of bodiesOf(endpoints))
+      if (!path.includes('/webhooks/'))
+        for (const one of schema.oneOf ?? [schema])
+          t.equal(one.additionalProperties, false, operationId)
+  })
 
   t.test('a path that no record can have is answered as /openapi.json says', async t => {
     const withParameters = endpoints.filter(({ path }) => path.includes('{'))

@@ -41,53 +41,50 @@ t.test('a run, retry or cancel that does not fit the migration’s state is refu
   t.equal((await call('GET', '/api/migration/x')).status, 400)
 })
 
-t.test(
-  'a cancel takes back the rows that have not been started, and a retry continues with them',
-  async t => {
-    const { call, ledger } = service
-    await migrateCsv(
-      service,
-      'loans',
-      loansCsv(...[1, 2].map(n => ({ client_external_id: 'G', loan_external_id: `G-${n}` }))),
-    )
-    await fault(ledger.controlUrl, {
-      kind: 'latency',
-      ms: 300,
-      match: { externalId: 'G-1', on: 'writes' },
-    })
-    const csv = repaymentsCsv(
-      ...Array.from({ length: 40 }, (_, i) => ({
-        loan_external_id: 'G-1',
-        payment_reference: `g${i}`,
-      })),
-    )
-    const { body } = await uploadCsv(service, 'repayments', csv)
-    const { migration_id } = body
-    await call('POST', '/api/migration/run', { migration_id })
-    t.match(await call('POST', '/api/migration/run', { migration_id }), {
-      status: 409,
-      body: { detail: 'The migration is already running' },
-    })
-    for (let done = 0; done === 0; )
-      done = (await call('GET', `/api/migration/${migration_id}`)).body.done
-    t.match(await call('POST', `/api/migration/${migration_id}/cancel`), {
-      status: 202,
-      body: { status: 'cancelled' },
-    })
-    t.match(await call('POST', `/api/migration/${migration_id}/cancel`), { status: 409 })
-    await fetch(`${ledger.controlUrl}/faults`, { method: 'DELETE' })
-    const { done } = (await call('GET', `/api/migration/${migration_id}`)).body
-    t.ok(done < 40)
-    await call('POST', `/api/migration/${migration_id}/retry`)
-    t.match(await ended(service, migration_id), { status: 'completed', done: 40, failed: 0 })
-    const { transactions } = await booksAt(ledger.controlUrl)
-    t.equal(
-      transactions.filter((one: any) => one.loanExternalId === 'G-1' && one.type === 'repayment')
-        .length,
-      40,
-    )
-  },
-)
+t.test('a cancel takes back the rows not started, and a retry continues with them', async t => {
+  const { call, ledger } = service
+  await migrateCsv(
+    service,
+    'loans',
+    loansCsv(...[1, 2].map(n => ({ client_external_id: 'G', loan_external_id: `G-${n}` }))),
+  )
+  await fault(ledger.controlUrl, {
+    kind: 'latency',
+    ms: 300,
+    match: { externalId: 'G-1', on: 'writes' },
+  })
+  const csv = repaymentsCsv(
+    ...Array.from({ length: 40 }, (_, i) => ({
+      loan_external_id: 'G-1',
+      payment_reference: `g${i}`,
+    })),
+  )
+  const { body } = await uploadCsv(service, 'repayments', csv)
+  const { migration_id } = body
+  await call('POST', '/api/migration/run', { migration_id })
+  t.match(await call('POST', '/api/migration/run', { migration_id }), {
+    status: 409,
+    body: { detail: 'The migration is already running' },
+  })
+  for (let done = 0; done === 0; )
+    done = (await call('GET', `/api/migration/${migration_id}`)).body.done
+  t.match(await call('POST', `/api/migration/${migration_id}/cancel`), {
+    status: 202,
+    body: { status: 'cancelled' },
+  })
+  t.match(await call('POST', `/api/migration/${migration_id}/cancel`), { status: 409 })
+  await fetch(`${ledger.controlUrl}/faults`, { method: 'DELETE' })
+  const { done } = (await call('GET', `/api/migration/${migration_id}`)).body
+  t.ok(done < 40)
+  await call('POST', `/api/migration/${migration_id}/retry`)
+  t.match(await ended(service, migration_id), { status: 'completed', done: 40, failed: 0 })
+  const { transactions } = await booksAt(ledger.controlUrl)
+  t.equal(
+    transactions.filter((one: any) => one.loanExternalId === 'G-1' && one.type === 'repayment')
+      .length,
+    40,
+  )
+})
 
 t.test('uploads, runs, retries, cancels and downloads are audited', async t => {
   const service = await startTestService(t, { ROLE: 'api' })

@@ -164,102 +164,99 @@ t.test('lines are counted as an editor counts them, whatever line endings are us
   }
 })
 
-t.test(
-  'a file that cannot be read is refused with a message that names the line and the column',
-  async t => {
-    const service = await startTestService(t, { ROLE: 'api' })
-    const good = repaymentsCsv({}, { payment_reference: 'p-2' })
-    const lines = good.split('\n')
-    const withLine3 = (line: string) => [lines[0], lines[1], line].join('\n')
-    const refused: [string, string | Uint8Array<ArrayBuffer>, RegExp][] = [
-      [
-        'unknown column',
-        good.replace('gateway', 'gatway'),
-        /Line 1: column 5 \("gatway"\) is not a column of repayments/,
-      ],
-      [
-        'missing column',
-        good.replaceAll(/^[^,]*,/gm, ''),
-        /Line 1: the column loan_external_id is missing/,
-      ],
-      [
-        'a wrong column below other lines',
-        `sep=,\n\n${good.replace('gateway', 'gatway')}`,
-        /^Line 3: column 5 \("gatway"\)/,
-      ],
-      [
-        'whole rows in quotes',
-        good.replaceAll(/^.+$/gm, '"$&"'),
-        /^Line 1: the whole row is one cell: separate its columns with commas/,
-      ],
-      ['column twice', good.replace('note', 'amount'), /Line 1: column 6 repeats amount/],
-      [
-        'open quote',
-        withLine3('L-1,2024-02-12,"100,p-2,,'),
-        /Line 3, column amount: a quote is opened but never closed/,
-      ],
-      [
-        'open quote with more lines below',
-        `${repaymentsCsv({ note: 'two\nlines' })}\nL-1,2024-02-12,"100,p-2,,\n\nL-1\n`.replaceAll(
-          '\n',
-          '\r\n',
-        ),
-        /Line 5, column amount: a quote is opened but never closed/,
-      ],
-      [
-        'quote inside',
-        withLine3('L-1,2024-02-12,1"00,p-2,,'),
-        /Line 3, column amount: there is a quote inside an unquoted cell/,
-      ],
-      [
-        'text after a quote',
-        withLine3('L-1,2024-02-12,"1"00,p-2,,'),
-        /Line 3, column amount: there is text after a closing quote/,
-      ],
-      [
-        'two encodings',
-        mixed(withLine3('L-1,2024-02-12,1,ü,,\nL-1,'), 'é'),
-        /Line 4, character 5: the file is UTF-8 up to here/,
-      ],
-      [
-        'two encodings with more text after them',
-        mixed(withLine3('L-1,2024-02-12,1,ü,,\nL-1,2024-02-12,1,'), 'é,,\n'),
-        /Line 4, character 18: the file is UTF-8 up to here/,
-      ],
-      [
-        'two encodings, with the line ends of an old Mac',
-        mixed(withLine3('L-1,2024-02-12,1,ü,,\nL-1,').replaceAll('\n', '\r'), 'é'),
-        /Line 4, character 5: the file is UTF-8 up to here/,
-      ],
-      [
-        'two encodings after a replacement character',
-        mixed(withLine3('L-1,2024-02-12,1,\ufffd,,\nL-1,'), 'é'),
-        /Line 4, character 5: the file is UTF-8 up to here/,
-      ],
-      [
-        'two encodings, Windows-1252 first',
-        mixed(good, 'L-1,2024-02-12,1,Ren\xe9,,\n', 'L-1,आशा'),
-        /Line 5, character 5: the file is Windows-1252 up to here, and UTF-8 from here/,
-      ],
-      [
-        'two encodings in one line, far into a Windows-1252 file',
-        mixed('', `${good}${'L-1,2024-02-12,1,Ren\xe9,,\n'.repeat(10_000)}Ren\xe9 `, 'José'),
-        /Line 10004, character 9: the file is Windows-1252 up to here/,
-      ],
-      ['nothing', '', /The file is empty/],
-      ['only a header', REPAYMENT_COLUMNS, /no rows below its header/],
-      ['not a CSV file', new Uint8Array(50_000).fill(7), /Line 1: the header does not end/],
-    ]
-    for (const [name, csv, sentence] of refused) {
-      const { status, body } = await uploadCsv(service, 'repayments', csv)
-      t.equal(status, 400, name)
-      const errors = [{ path: '/file', message: sentence }]
-      t.match(body, { code: 'INVALID_PAYLOAD', detail: sentence, errors }, name)
-    }
-    const { rows } = await kept(service)
-    t.equal(rows, 0, 'nothing of them is stored')
-  },
-)
+t.test('a file that cannot be read is refused with a message naming line and column', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const good = repaymentsCsv({}, { payment_reference: 'p-2' })
+  const lines = good.split('\n')
+  const withLine3 = (line: string) => [lines[0], lines[1], line].join('\n')
+  const refused: [string, string | Uint8Array<ArrayBuffer>, RegExp][] = [
+    [
+      'unknown column',
+      good.replace('gateway', 'gatway'),
+      /Line 1: column 5 \("gatway"\) is not a column of repayments/,
+    ],
+    [
+      'missing column',
+      good.replaceAll(/^[^,]*,/gm, ''),
+      /Line 1: the column loan_external_id is missing/,
+    ],
+    [
+      'a wrong column below other lines',
+      `sep=,\n\n${good.replace('gateway', 'gatway')}`,
+      /^Line 3: column 5 \("gatway"\)/,
+    ],
+    [
+      'whole rows in quotes',
+      good.replaceAll(/^.+$/gm, '"$&"'),
+      /^Line 1: the whole row is one cell: separate its columns with commas/,
+    ],
+    ['column twice', good.replace('note', 'amount'), /Line 1: column 6 repeats amount/],
+    [
+      'open quote',
+      withLine3('L-1,2024-02-12,"100,p-2,,'),
+      /Line 3, column amount: a quote is opened but never closed/,
+    ],
+    [
+      'open quote with more lines below',
+      `${repaymentsCsv({ note: 'two\nlines' })}\nL-1,2024-02-12,"100,p-2,,\n\nL-1\n`.replaceAll(
+        '\n',
+        '\r\n',
+      ),
+      /Line 5, column amount: a quote is opened but never closed/,
+    ],
+    [
+      'quote inside',
+      withLine3('L-1,2024-02-12,1"00,p-2,,'),
+      /Line 3, column amount: there is a quote inside an unquoted cell/,
+    ],
+    [
+      'text after a quote',
+      withLine3('L-1,2024-02-12,"1"00,p-2,,'),
+      /Line 3, column amount: there is text after a closing quote/,
+    ],
+    [
+      'two encodings',
+      mixed(withLine3('L-1,2024-02-12,1,ü,,\nL-1,'), 'é'),
+      /Line 4, character 5: the file is UTF-8 up to here/,
+    ],
+    [
+      'two encodings with more text after them',
+      mixed(withLine3('L-1,2024-02-12,1,ü,,\nL-1,2024-02-12,1,'), 'é,,\n'),
+      /Line 4, character 18: the file is UTF-8 up to here/,
+    ],
+    [
+      'two encodings, with the line ends of an old Mac',
+      mixed(withLine3('L-1,2024-02-12,1,ü,,\nL-1,').replaceAll('\n', '\r'), 'é'),
+      /Line 4, character 5: the file is UTF-8 up to here/,
+    ],
+    [
+      'two encodings after a replacement character',
+      mixed(withLine3('L-1,2024-02-12,1,\ufffd,,\nL-1,'), 'é'),
+      /Line 4, character 5: the file is UTF-8 up to here/,
+    ],
+    [
+      'two encodings, Windows-1252 first',
+      mixed(good, 'L-1,2024-02-12,1,Ren\xe9,,\n', 'L-1,आशा'),
+      /Line 5, character 5: the file is Windows-1252 up to here, and UTF-8 from here/,
+    ],
+    [
+      'two encodings in one line, far into a Windows-1252 file',
+      mixed('', `${good}${'L-1,2024-02-12,1,Ren\xe9,,\n'.repeat(10_000)}Ren\xe9 `, 'José'),
+      /Line 10004, character 9: the file is Windows-1252 up to here/,
+    ],
+    ['nothing', '', /The file is empty/],
+    ['only a header', REPAYMENT_COLUMNS, /no rows below its header/],
+    ['not a CSV file', new Uint8Array(50_000).fill(7), /Line 1: the header does not end/],
+  ]
+  for (const [name, csv, sentence] of refused) {
+    const { status, body } = await uploadCsv(service, 'repayments', csv)
+    t.equal(status, 400, name)
+    const errors = [{ path: '/file', message: sentence }]
+    t.match(body, { code: 'INVALID_PAYLOAD', detail: sentence, errors }, name)
+  }
+  const { rows } = await kept(service)
+  t.equal(rows, 0, 'nothing of them is stored')
+})
 
 async function kept({ db }: TestService) {
   const { count } = await db

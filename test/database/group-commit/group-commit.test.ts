@@ -23,45 +23,42 @@ t.test('items that arrive while a commit is in flight share the next one', async
   t.ok(groups.length < 10, `${groups.length} commits`)
 })
 
-t.test(
-  'items that share a name keep their order, and others are committed beside a slow commit',
-  async t => {
-    mock.timers.enable({ apis: ['setTimeout'] })
-    t.teardown(() => mock.timers.reset())
-    const groups: { items: string[]; end: () => void }[] = []
-    const commit = groupCommit<string, string>(
-      items => {
-        const { promise, resolve } = Promise.withResolvers<string[]>()
-        groups.push({ items, end: () => resolve(items) })
-        return promise
-      },
-      { groups: 2, namesOf: item => item.split('+') },
-    )
-    const arrive = async (...items: string[]) => {
-      for (const item of items) void commit.submit(item)
-      await setImmediate()
-    }
-    const end = async (group: number) => {
-      groups[group]?.end()
-      await setImmediate()
-    }
-    const begun = () => groups.map(({ items }) => items)
-    await arrive('a+b')
-    await arrive('b+c', 'c', 'd', 'e')
-    t.equal(begun().length, 1, 'a quick commit is waited for')
-    mock.timers.tick(LONGER_THAN_A_QUICK_COMMIT_MS)
-    t.same(begun(), [['a+b'], ['d', 'e']])
-    await arrive('f')
-    t.equal(begun().length, 2, 'no more than two at a time')
-    await end(1)
-    t.same(begun()[2], ['f'])
-    await end(0)
-    t.equal(begun().length, 3, 'the commit of f may be quick')
-    await end(2)
-    t.same(begun()[3], ['b+c', 'c'])
-    await end(3)
-  },
-)
+t.test('items that share a name keep their order; others commit beside a slow commit', async t => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  const groups: { items: string[]; end: () => void }[] = []
+  const commit = groupCommit<string, string>(
+    items => {
+      const { promise, resolve } = Promise.withResolvers<string[]>()
+      groups.push({ items, end: () => resolve(items) })
+      return promise
+    },
+    { groups: 2, namesOf: item => item.split('+') },
+  )
+  const arrive = async (...items: string[]) => {
+    for (const item of items) void commit.submit(item)
+    await setImmediate()
+  }
+  const end = async (group: number) => {
+    groups[group]?.end()
+    await setImmediate()
+  }
+  const begun = () => groups.map(({ items }) => items)
+  await arrive('a+b')
+  await arrive('b+c', 'c', 'd', 'e')
+  t.equal(begun().length, 1, 'a quick commit is waited for')
+  mock.timers.tick(LONGER_THAN_A_QUICK_COMMIT_MS)
+  t.same(begun(), [['a+b'], ['d', 'e']])
+  await arrive('f')
+  t.equal(begun().length, 2, 'no more than two at a time')
+  await end(1)
+  t.same(begun()[2], ['f'])
+  await end(0)
+  t.equal(begun().length, 3, 'the commit of f may be quick')
+  await end(2)
+  t.same(begun()[3], ['b+c', 'c'])
+  await end(3)
+})
 
 t.test('items are gathered as long as stated, even if a commit ends meanwhile', async t => {
   mock.timers.enable({ apis: ['setTimeout'] })

@@ -24,26 +24,23 @@ const GOES_ON_WITHIN_MS = 10_000
 // Each waits for its next try: together they take no longer than the longest.
 t.jobs = 3
 
-t.test(
-  'an operation that was never sent fails past its deadline, even while the ledger is down',
-  async t => {
-    const nowhere = `http://127.0.0.1:${await freePort(0)}/fineract-provider/api/v1`
-    const { call } = await startTestService(t, {
-      LEDGER_URL: nowhere,
-      OPERATION_DEADLINE_SECONDS: '1',
-    })
-    const client = newName('C')
-    const record = await ending(call, await submit(call, 'CLIENT_CREATE', clientData(client)))
-    t.match(record, {
-      status: 'failed',
-      error_message: /within 1 seconds: .*nothing listens at the ledger’s host/,
-      failure_response: {
-        httpStatusCode: '504',
-        errors: [{ userMessageGlobalisationCode: 'loanops.deadline' }],
-      },
-    })
-  },
-)
+t.test('an operation never sent fails past its deadline even while the ledger is down', async t => {
+  const nowhere = `http://127.0.0.1:${await freePort(0)}/fineract-provider/api/v1`
+  const { call } = await startTestService(t, {
+    LEDGER_URL: nowhere,
+    OPERATION_DEADLINE_SECONDS: '1',
+  })
+  const client = newName('C')
+  const record = await ending(call, await submit(call, 'CLIENT_CREATE', clientData(client)))
+  t.match(record, {
+    status: 'failed',
+    error_message: /within 1 seconds: .*nothing listens at the ledger’s host/,
+    failure_response: {
+      httpStatusCode: '504',
+      errors: [{ userMessageGlobalisationCode: 'loanops.deadline' }],
+    },
+  })
+})
 
 t.test(
   'an operation that passed its deadline while waiting behind another gets the ledger’s own answer',
@@ -116,34 +113,31 @@ t.test('a write’s 500 counts as missing credentials if the next read says so',
   })
 })
 
-t.test(
-  'an operation that needs a second person’s approval is sent once and found when approved',
-  async t => {
-    const { proxy, service } = await throughProxy(t)
-    const loan = await ledgerLoan(service)
-    await control(service, 'PUT', '/faults', [
-      { kind: 'makerChecker', times: 1, match: { externalId: loan, on: 'writes' } },
-    ])
-    const id = await submit(service.call, 'LOAN_APPROVE', approval(loan))
-    await until(async () => (await attemptsOf(service, id))[0])
-    const waits = { status: 'processing', waiting_for: 'ledger_approval' }
-    t.match(await listed(service.call, loan, id), waits)
+t.test('an operation that a checker must approve is sent once and found when approved', async t => {
+  const { proxy, service } = await throughProxy(t)
+  const loan = await ledgerLoan(service)
+  await control(service, 'PUT', '/faults', [
+    { kind: 'makerChecker', times: 1, match: { externalId: loan, on: 'writes' } },
+  ])
+  const id = await submit(service.call, 'LOAN_APPROVE', approval(loan))
+  await until(async () => (await attemptsOf(service, id))[0])
+  const waits = { status: 'processing', waiting_for: 'ledger_approval' }
+  t.match(await listed(service.call, loan, id), waits)
 
-    // One look fails, another finds it unapproved: neither sends a second request.
-    proxy.interferences = [{ of: loan, on: 'reads', status: 503, body: '' }]
-    await lookAgain(service, id)
-    t.match(await listed(service.call, loan, id), waits)
-    proxy.interferences = []
-    await lookAgain(service, id)
-    t.match(await listed(service.call, loan, id), waits)
-    t.same(await writesOn(service, loan).then(all => all.filter(one => one === 'APPROVE/LOAN')), [])
+  // One look fails, another finds it unapproved: neither sends a second request.
+  proxy.interferences = [{ of: loan, on: 'reads', status: 503, body: '' }]
+  await lookAgain(service, id)
+  t.match(await listed(service.call, loan, id), waits)
+  proxy.interferences = []
+  await lookAgain(service, id)
+  t.match(await listed(service.call, loan, id), waits)
+  t.same(await writesOn(service, loan).then(all => all.filter(one => one === 'APPROVE/LOAN')), [])
 
-    const approved = { approvedOnDate: DAY, expectedDisbursementDate: DAY }
-    await atLedger(service, 'POST', `/loans/external-id/${loan}?command=approve`, approved)
-    await hurry(service, id)
-    t.match(await ending(service.call, id), { status: 'success' })
-  },
-)
+  const approved = { approvedOnDate: DAY, expectedDisbursementDate: DAY }
+  await atLedger(service, 'POST', `/loans/external-id/${loan}?command=approve`, approved)
+  await hurry(service, id)
+  t.match(await ending(service.call, id), { status: 'success' })
+})
 
 t.test('a key is given up after ten minutes of 425, and no sooner', async t => {
   const service = await startTestService(t)

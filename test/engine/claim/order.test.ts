@@ -91,25 +91,22 @@ t.test('a loan starts at the end of its client’s operation, not at the next sw
   for (const { waitedMs } of rows) t.ok(waitedMs < SOONER_THAN_SWEEP_MS, `${waitedMs} ms`)
 })
 
-t.test(
-  'a loan waits neither for later operations of its client nor for the client’s other loans',
-  async t => {
-    const service = await startTestService(t)
-    const { call } = service
-    const client = newName('C')
-    const [stuck, loan] = [newName('L'), newName('L')]
-    await ending(call, await submit(call, 'CLIENT_CREATE', clientData(client)))
-    const later = { ...clientData(client), emailAddress: 'later@example.in' }
-    await control(service, 'PUT', '/faults', [
-      { kind: 'locked', match: { on: 'writes', externalId: stuck } },
-      { kind: 'locked', match: { on: 'writes', externalId: client } },
-    ])
-    await submit(call, 'LOAN_CREATE', loanData(stuck, client))
-    const created = await submit(call, 'LOAN_CREATE', loanData(loan, client))
-    await submit(call, 'CLIENT_UPDATE', { externalId: client, emailAddress: later.emailAddress })
-    t.match(await ending(call, created), { status: 'success' })
-  },
-)
+t.test('a loan waits for neither later operations nor other loans of its client', async t => {
+  const service = await startTestService(t)
+  const { call } = service
+  const client = newName('C')
+  const [stuck, loan] = [newName('L'), newName('L')]
+  await ending(call, await submit(call, 'CLIENT_CREATE', clientData(client)))
+  const later = { ...clientData(client), emailAddress: 'later@example.in' }
+  await control(service, 'PUT', '/faults', [
+    { kind: 'locked', match: { on: 'writes', externalId: stuck } },
+    { kind: 'locked', match: { on: 'writes', externalId: client } },
+  ])
+  await submit(call, 'LOAN_CREATE', loanData(stuck, client))
+  const created = await submit(call, 'LOAN_CREATE', loanData(loan, client))
+  await submit(call, 'CLIENT_UPDATE', { externalId: client, emailAddress: later.emailAddress })
+  t.match(await ending(call, created), { status: 'success' })
+})
 
 t.test('a loan whose ledger call hangs delays no other', async t => {
   const service = await startTestService(t, { LEDGER_TIMEOUT_MS: '12000' })

@@ -98,34 +98,31 @@ t.test('a payment for a closed loan is posted and reported as overpaid', async t
   t.match(metrics, /loanops_overpaid_repayments_total 1/)
 })
 
-t.test(
-  'a payment that names no loan is suspended as no_loan_named until an operator assigns it',
-  async t => {
-    const one = await ownLoan(service)
-    t.match(await sent(service, [capturedA({ id: one.id })], one.id), {
-      state: 'suspense',
-      reason: 'no_loan_named',
-    })
-    const assigned = await service.assign(one.id, one.loan)
-    t.match(assigned, {
-      status: 200,
-      body: { state: 'waiting', reason: null, external_loan_id: one.loan },
-    })
-    t.match(await sent(service, [], one.id), { state: 'posted', external_loan_id: one.loan })
-    const subject = `gateway_a/${one.id}`
-    const { rows } = await sql`
+t.test('a payment that names no loan is suspended as no_loan_named until assigned', async t => {
+  const one = await ownLoan(service)
+  t.match(await sent(service, [capturedA({ id: one.id })], one.id), {
+    state: 'suspense',
+    reason: 'no_loan_named',
+  })
+  const assigned = await service.assign(one.id, one.loan)
+  t.match(assigned, {
+    status: 200,
+    body: { state: 'waiting', reason: null, external_loan_id: one.loan },
+  })
+  t.match(await sent(service, [], one.id), { state: 'posted', external_loan_id: one.loan })
+  const subject = `gateway_a/${one.id}`
+  const { rows } = await sql`
       select actor, action, subject, detail from ops.audit
        where subject = ${subject}`.execute(service.db)
-    matchEach(t, rows, [
-      {
-        actor: 'internal-token',
-        action: 'payment.assign',
-        subject,
-        detail: { external_loan_id: one.loan, reason: 'no_loan_named' },
-      },
-    ])
-  },
-)
+  matchEach(t, rows, [
+    {
+      actor: 'internal-token',
+      action: 'payment.assign',
+      subject,
+      detail: { external_loan_id: one.loan, reason: 'no_loan_named' },
+    },
+  ])
+})
 
 t.test(
   'a payment whose loan does not exist is suspended as loan_unknown, and posted once it does',

@@ -133,19 +133,16 @@ t.test('a verified event that names another lender does not outrank an unverifie
   t.equal((await service.repayments()).length, 0)
 })
 
-t.test(
-  'a superseded event stops no assigned payment, even beside one that names another lender',
-  async t => {
-    const service = await withOneThatSigns(t)
-    await service.signed({})
-    await service.batch()
-    t.equal((await service.assign('pay_1', 'L-3')).status, 200)
-    await service.webhook('gateway_a', capturedA({ amount: 50_000 }))
-    await service.unsigned({})
-    await service.batch()
-    t.match((await service.payment('pay_1')).payment, { state: 'posted', external_loan_id: 'L-3' })
-  },
-)
+t.test('a superseded event stops no assigned payment, even beside another lender’s', async t => {
+  const service = await withOneThatSigns(t)
+  await service.signed({})
+  await service.batch()
+  t.equal((await service.assign('pay_1', 'L-3')).status, 200)
+  await service.webhook('gateway_a', capturedA({ amount: 50_000 }))
+  await service.unsigned({})
+  await service.batch()
+  t.match((await service.payment('pay_1')).payment, { state: 'posted', external_loan_id: 'L-3' })
+})
 
 t.test('an event that names another lender than a posted payment’s contradicts it', async t => {
   const service = await withOneThatSigns(t)
@@ -195,14 +192,11 @@ function disputeAlone(status: string) {
   return { ...event, payload }
 }
 
-t.test(
-  'an unsigned refund does not hold a verified payment, whatever other unsigned events say',
-  async t => {
-    const service = await withOneThatSigns(t)
-    await service.unsignedEvent(eventA('payment.failed', { payment: { status: 'failed' } }))
-    await service.unsignedEvent(refundA())
-    await service.signed({ loan: 'L-3' })
-    await service.batch()
-    t.match((await service.payment('pay_1')).payment, { state: 'posted', objection: null })
-  },
-)
+t.test('an unsigned refund holds no verified payment, whatever unsigned events say', async t => {
+  const service = await withOneThatSigns(t)
+  await service.unsignedEvent(eventA('payment.failed', { payment: { status: 'failed' } }))
+  await service.unsignedEvent(refundA())
+  await service.signed({ loan: 'L-3' })
+  await service.batch()
+  t.match((await service.payment('pay_1')).payment, { state: 'posted', objection: null })
+})

@@ -287,34 +287,31 @@ t.test('no table is created from a caller’s text', async t => {
   }
 })
 
-t.test(
-  'an event that cannot be saved goes to the dead letters; the others of its job are saved',
-  async t => {
-    const { webhook, raw, db } = await setup(t)
-    await webhook('gateway_a', capturedA({ id: 'pay_0' }), { lender: 'LENDER_02' })
-    await raw('lender_02_gateway_a')
-    await sql`alter table raw.lender_02_gateway_a add check (event_id <> 'poison')`.execute(db)
-    await Promise.all(
-      ['evt_1', 'poison', 'evt_2'].map(id =>
-        webhook('gateway_a', capturedA({ id }), {
-          lender: 'LENDER_02',
-          headers: { 'x-gatewaya-event-id': id },
-        }),
-      ),
-    )
-    const dead = await until(async () => {
-      const { rows } = await sql<{ events: { eventId: string }[] }>`
+t.test('an event that cannot be saved is a dead letter; others of its job are saved', async t => {
+  const { webhook, raw, db } = await setup(t)
+  await webhook('gateway_a', capturedA({ id: 'pay_0' }), { lender: 'LENDER_02' })
+  await raw('lender_02_gateway_a')
+  await sql`alter table raw.lender_02_gateway_a add check (event_id <> 'poison')`.execute(db)
+  await Promise.all(
+    ['evt_1', 'poison', 'evt_2'].map(id =>
+      webhook('gateway_a', capturedA({ id }), {
+        lender: 'LENDER_02',
+        headers: { 'x-gatewaya-event-id': id },
+      }),
+    ),
+  )
+  const dead = await until(async () => {
+    const { rows } = await sql<{ events: { eventId: string }[] }>`
       select data -> 'events' as events from pgboss.job
        where name = 'payment-event-dead'`.execute(db)
-      return rows.length > 0 ? rows : undefined
-    }, 'the poisoned event is given up')
-    t.same(
-      dead.flatMap(({ events }) => events.map(({ eventId }) => eventId)),
-      ['poison'],
-    )
-    t.equal((await raw('lender_02_gateway_a')).length, 3)
-  },
-)
+    return rows.length > 0 ? rows : undefined
+  }, 'the poisoned event is given up')
+  t.same(
+    dead.flatMap(({ events }) => events.map(({ eventId }) => eventId)),
+    ['poison'],
+  )
+  t.equal((await raw('lender_02_gateway_a')).length, 3)
+})
 
 t.test('an event that cannot be stored is 503 at once, with Retry-After', async t => {
   const { webhook, db } = await setup(t)

@@ -21,20 +21,17 @@ t.test('an event is accepted with any content type or none, and the header is st
   t.same(rows.map(({ type }) => type ?? undefined).sort(), types.sort())
 })
 
-t.test(
-  'a batch is requested without a body, with null or with {}, and anything else is refused',
-  async t => {
-    const { call } = await paymentService(t)
-    for (const body of ['5', 'true', '""', '[]', '"x"', '[1]'])
-      t.match(
-        await call('POST', '/api/payments/batch', body),
-        { status: 400, body: { code: 'INVALID_PAYLOAD' } },
-        body,
-      )
-    for (const body of ['{}', 'null', undefined])
-      t.equal((await call('POST', '/api/payments/batch', body)).status, 202)
-  },
-)
+t.test('a batch is requested with no body, null or {}, and anything else is refused', async t => {
+  const { call } = await paymentService(t)
+  for (const body of ['5', 'true', '""', '[]', '"x"', '[1]'])
+    t.match(
+      await call('POST', '/api/payments/batch', body),
+      { status: 400, body: { code: 'INVALID_PAYLOAD' } },
+      body,
+    )
+  for (const body of ['{}', 'null', undefined])
+    t.equal((await call('POST', '/api/payments/batch', body)).status, 202)
+})
 
 t.test('payments are found by any loan’s name that an event can carry', async t => {
   const service = await paymentService(t)

@@ -106,38 +106,35 @@ t.test('the ledger refuses a payment of a day before the disbursement, or to com
   t.equal((await service.repayments()).length, 0)
 })
 
-t.test(
-  'a repayment itself shows whether it was too much, whatever its loan seemed to owe before',
-  async t => {
-    const { proxy, service: started } = await throughProxy(t)
-    const service = withLedger(started)
-    const cases = [
-      // The interest of months to come, which nobody owes who pays the loan off.
-      { loan: 'L-more', isRecalculated: true, seen: 1_200, paid: 1_250_000, reason: 'overpaid' },
-      // The interest of late days, which the ledger adds with the payment.
-      { loan: 'L-less', isRecalculated: true, seen: -50, paid: 1_198_000, reason: null },
-      // A penalty of late days, which its close of business adds.
-      { loan: 'L-late', isRecalculated: false, seen: -50, paid: 1_198_000, reason: null },
-    ]
-    for (const { loan, isRecalculated, seen, paid } of cases) {
-      await service.loan(loan, { principal: 12_000 })
-      proxy.interferences.push({
-        of: `/loans/external-id/${loan}?`,
-        on: 'reads',
-        alters({ body }) {
-          body.isInterestRecalculationEnabled = isRecalculated
-          if (body.summary?.totalOutstanding > 0) body.summary.totalOutstanding += seen
-        },
-      })
-      await service.webhook('gateway_a', capturedA({ id: loan, loan, amount: paid }), LENDER)
-    }
-    await service.batch()
-    for (const { loan, reason } of cases)
-      t.match((await service.payment(loan)).payment, { state: 'posted', reason }, loan)
-    const { body: metrics } = await service.call('GET', '/metrics')
-    t.match(metrics, /loanops_overpaid_repayments_total 1/)
-  },
-)
+t.test('a repayment itself shows if it was too much, whatever its loan seemed to owe', async t => {
+  const { proxy, service: started } = await throughProxy(t)
+  const service = withLedger(started)
+  const cases = [
+    // The interest of months to come, which nobody owes who pays the loan off.
+    { loan: 'L-more', isRecalculated: true, seen: 1_200, paid: 1_250_000, reason: 'overpaid' },
+    // The interest of late days, which the ledger adds with the payment.
+    { loan: 'L-less', isRecalculated: true, seen: -50, paid: 1_198_000, reason: null },
+    // A penalty of late days, which its close of business adds.
+    { loan: 'L-late', isRecalculated: false, seen: -50, paid: 1_198_000, reason: null },
+  ]
+  for (const { loan, isRecalculated, seen, paid } of cases) {
+    await service.loan(loan, { principal: 12_000 })
+    proxy.interferences.push({
+      of: `/loans/external-id/${loan}?`,
+      on: 'reads',
+      alters({ body }) {
+        body.isInterestRecalculationEnabled = isRecalculated
+        if (body.summary?.totalOutstanding > 0) body.summary.totalOutstanding += seen
+      },
+    })
+    await service.webhook('gateway_a', capturedA({ id: loan, loan, amount: paid }), LENDER)
+  }
+  await service.batch()
+  for (const { loan, reason } of cases)
+    t.match((await service.payment(loan)).payment, { state: 'posted', reason }, loan)
+  const { body: metrics } = await service.call('GET', '/metrics')
+  t.match(metrics, /loanops_overpaid_repayments_total 1/)
+})
 
 t.test('a repayment that cannot be read after it was posted remains posted', async t => {
   const { proxy, service: started } = await throughProxy(t)
