@@ -32,6 +32,7 @@ import { portfolioFeature } from './portfolio/portfolio-feature.ts'
 import { runMigrations } from './portfolio/run/migration-job.ts'
 import { runPurges } from './purge/purge-job.ts'
 import { purgeQueue } from './purge/queue.ts'
+import { mendStamps } from './queue/mend-stamps.ts'
 
 /**
  * Features are started, and notified of final operations, in this order. The engine comes last: it runs operations
@@ -39,7 +40,7 @@ import { purgeQueue } from './purge/queue.ts'
  */
 export const FEATURES: Feature[] = [
   { ...approvalsFeature, jobs: [endDueRegularly] },
-  { jobs: [sealAudit] },
+  { jobs: [sealAudit, mendStamps] },
   { ...bulkFeature, jobs: [runBulks] },
   { queues: [purgeQueue], jobs: [runPurges] },
   operationsFeature,

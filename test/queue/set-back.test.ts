@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { liveQueue } from '../../src/engine/queue.ts'
+import { mendStamps } from '../../src/queue/mend-stamps.ts'
 import { openHousekeeping } from '../../src/queue/queue.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
 import { until } from '../support/until.ts'
@@ -12,6 +13,20 @@ t.test('a process whose clock is set back goes on with its checks of the queues'
   await nextCheck()
   const now = Date.now
   t.intercept(Date, 'now', { value: () => now() - HOUR_MS })
+  await nextCheck()
+})
+
+t.test('a worker’s schedules and checks go on after PostgreSQL’s clock is set back', async t => {
+  const { db, nextCheck } = await housekeeping(t)
+  await nextCheck()
+  await sql`update pgboss.version set cron_on = now() + interval '1 hour'`.execute(db)
+  await sql`update pgboss.queue set monitor_on = now() + interval '1 hour'`.execute(db)
+  const { stop } = mendStamps({ db, log: { error: error => t.fail(error) } })
+  t.teardown(stop)
+  await until(async () => {
+    const { rows } = await sql`select from pgboss.version where cron_on <= now()`.execute(db)
+    return rows.length > 0
+  }, 'the schedules')
   await nextCheck()
 })
 

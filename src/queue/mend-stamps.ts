@@ -1,0 +1,18 @@
+import { sql } from 'kysely'
+import type { Database } from '../database/database.ts'
+import type { Log } from '../log/log.ts'
+import type { Job } from './job.ts'
+import { startLoop } from './loop.ts'
+
+const EVERY_MS = 30_000
+
+/** When PostgreSQL's clock was set back, pg-boss would wait until the times at which it last looked have come again. */
+export function mendStamps({ db, log }: { db: Database; log: Pick<Log, 'error'> }): Job {
+  const mend = () =>
+    sql`
+    with schedules as (update pgboss.version set cron_on = now() where cron_on > now())
+    update pgboss.queue set monitor_on = least(monitor_on, now()), maintain_on = least(maintain_on, now())
+     where greatest(monitor_on, maintain_on) > now()`.execute(db)
+  const onError = (error: unknown) => log.error({ err: error }, 'the queues were not looked after')
+  return startLoop(async () => void (await mend()), { everyMs: EVERY_MS, onError })
+}
