@@ -91,7 +91,7 @@ t.test(
   },
 )
 
-t.test('what an operator declares failed has failed, unless the ledger holds it', async t => {
+t.test('an operator’s "failed" ends an operation, unless the ledger holds it', async t => {
   const absent = await hanging(service)
   await service.call('POST', resolvePath(absent.trackingId), { outcome: 'failed' })
   t.match((await service.call('GET', trackPath(absent.trackingId))).body, {
@@ -126,7 +126,7 @@ t.test('an operator can resolve an operation that was sent but cannot be looked 
   t.match((await service.call('GET', trackPath(trackingId))).body, { status: 'failed' })
 })
 
-t.test('what an operator declares failed has failed even while the ledger is down', async t => {
+t.test('an operator’s "failed" ends an operation even while the ledger is down', async t => {
   const { proxy, service } = await throughProxy(t)
   const { trackingId } = await hanging(service)
   proxy.interferences = [
