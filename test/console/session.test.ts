@@ -208,7 +208,7 @@ t.test('a password, a file and too long a text are not kept; the login page says
   }
 })
 
-t.test('a form that nobody can be said to have sent is mentioned once', async t => {
+t.test('the login page mentions a form of an unknown sender only until the next login', async t => {
   const late = await anybody('/console/payments/gateway_a/pay_1/note', { note: 'x' })
   const lost = browser(url, cookieIn(late.headers))
   t.match((await lost('/console/login')).text, /fill it in again/)

@@ -166,7 +166,7 @@ t.test('a payment with more facts than are read goes to suspense', async t => {
   t.equal(await fate('pay_1'), 'suspense events_disagree 1000')
 })
 
-t.test('an event beyond the facts read has no say, also in a payment’s first batch', async t => {
+t.test('an event past the facts that are read changes nothing, even in a first batch', async t => {
   const { receive, transform, fate } = await withSource(t)
   const failed = eventA('payment.failed', { loan: 'L-1', status: 'failed' })
   await receive(failed, { times: TOO_MANY, vary: varied('created_at') })
