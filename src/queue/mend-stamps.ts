@@ -6,11 +6,17 @@ import { startLoop } from './loop.ts'
 
 const EVERY_MS = 30_000
 
-/** When PostgreSQL's clock was set back, pg-boss would wait until the times at which it last looked have come again. */
+/**
+ * When PostgreSQL's clock was set back, pg-boss would wait until the times at which it last looked have come again, and
+ * would leave out what it started at later times, for each of which it keeps a job.
+ */
 export function mendStamps({ db, log }: { db: Database; log: Pick<Log, 'error'> }): Job {
   const mend = () =>
     sql`
-    with schedules as (update pgboss.version set cron_on = now() where cron_on > now())
+    with schedules as (update pgboss.version set cron_on = now() where cron_on > now()),
+         starts as (
+           delete from pgboss.job
+            where name = '__pgboss__send-it' and singleton_on > now() at time zone 'UTC' and state = 'completed')
     update pgboss.queue set monitor_on = least(monitor_on, now()), maintain_on = least(maintain_on, now())
      where greatest(monitor_on, maintain_on) > now()`.execute(db)
   const onError = (error: unknown) => log.error({ err: error }, 'the queues were not looked after')
