@@ -76,6 +76,11 @@ t.test('an id shows a character that nobody sees, and a field keeps it', async t
   const loansIn = pages.map(page => /<dt>Loan<\/dt><dd><a[^>]*>(.*?)</.exec(page)?.[1])
   t.same(loansIn, ['L-[U+200B]1001', 'L-[U+202E]1001', ...loans.slice(2)])
   t.match(pages[0], /name="external_loan_id"[^>]* value="L-\u200b1001"/)
+  const [external_loan_id = ''] = loans
+  const late = { outcome: 'failed', external_loan_id }
+  const path = '/console/payments/gateway_a/pay_unseen0'
+  const refused = await operator(`${path}/resolve`, late, { referer: `${url}/console` })
+  t.match(refused.text, /<dd>L-\[U\+200B\]1001<\/dd>/, 'also where its form is gone')
 })
 
 t.test('a form without JavaScript assigns a payment, and the next batch posts it', async t => {

@@ -3,6 +3,7 @@ import { html } from 'hono/html'
 import { type HTMLElement, parse } from 'node-html-parser'
 import type { FieldError } from '../../../http/problem.ts'
 import { isSafe } from '../../session/cross-origin.ts'
+import { withUnseenShown } from '../../text/unseen.ts'
 import { words } from '../../text/words.ts'
 import { facts } from '../facts.ts'
 import type { Html } from '../html.ts'
@@ -38,7 +39,10 @@ export function withRefusedForm(
   if (form === undefined) {
     if (isSafe(request)) return undefined
     const place = root.querySelector('main h1')
-    place?.insertAdjacentHTML('afterend', `${alertOf(refusal)}${typedInto(request)}`)
+    place?.insertAdjacentHTML(
+      'afterend',
+      withUnseenShown(`${alertOf(refusal)}${typedInto(request)}`),
+    )
     return root.toString()
   }
   for (const control of controlsOf(form)) fill(control, values[control.getAttribute('name') ?? ''])
@@ -48,7 +52,7 @@ export function withRefusedForm(
   const shown = isBeside
     ? { ...refusal, detail: BESIDE, fields: undefined }
     : { ...refusal, fields: left }
-  form.insertAdjacentHTML('afterbegin', String(alertOf(shown)))
+  form.insertAdjacentHTML('afterbegin', withUnseenShown(String(alertOf(shown))))
   for (const one of root.querySelectorAll('[autofocus]')) one.removeAttribute('autofocus')
   const first = form.querySelector('[aria-invalid]') ?? sentBy(request, form)
   first?.setAttribute('autofocus', '')
