@@ -7,6 +7,7 @@ import {
 } from 'pg-boss'
 import type { Database, Trx } from '../database/database.ts'
 import { LONG_STATEMENT_MS, poolConfig } from '../database/pool/pool-config.ts'
+import { oncePer } from '../log/once-per.ts'
 import { publicError } from '../log/public-error.ts'
 import type { Job } from './job.ts'
 import { steadyClock } from './steady-clock.ts'
@@ -63,7 +64,10 @@ type BossOptions = { name: string; onError: (error: Error) => void }
 /** Opens pg-boss on the schema that `migrate` created. A worker also runs the schedules. */
 export function openQueue(url: string, options: BossOptions & { isWorker: boolean }): PgBoss {
   const { isWorker, name } = options
-  const onError = sparingly(options.onError)
+  const isNews = oncePer(SAME_ERROR_EVERY_MS)
+  const onError = (error: Error) => {
+    if (isNews(error.message)) options.onError(error)
+  }
   const boss = new PgBoss({
     ...poolConfig(url, { max: BOSS_POOL_MAX, name, keepsPlans: FETCH, avoidsScans: true }),
     migrate: false,
@@ -81,20 +85,6 @@ export function openQueue(url: string, options: BossOptions & { isWorker: boolea
     if (!message.includes('Clock skew')) onError(new Error(message))
   })
   return boss
-}
-
-function sparingly(report: (error: Error) => void): (error: Error) => void {
-  let reported = new Set<string>()
-  let since = Number.NEGATIVE_INFINITY
-  return error => {
-    if (performance.now() - since > SAME_ERROR_EVERY_MS) {
-      reported = new Set()
-      since = performance.now()
-    }
-    if (reported.has(error.message)) return
-    reported.add(error.message)
-    report(error)
-  }
 }
 
 /**

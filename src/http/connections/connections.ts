@@ -7,6 +7,7 @@ import type {
   onRequestAsyncHookHandler,
 } from 'fastify'
 import { Unavailable } from '../../database/unavailable.ts'
+import { oncePer } from '../../log/once-per.ts'
 import { addressKey } from './address-key.ts'
 import { inNetworks, plainAddress } from './networks.ts'
 import { openCounts } from './open-counts.ts'
@@ -55,7 +56,7 @@ function openHolders(app: FastifyInstance, { connections, perAddress, trustProxy
   const opened = openCounts()
   const isProxy = inNetworks(trustProxy)
   const many = connections / 2
-  let quietUntil = 0
+  const isNews = oncePer(WARN_EVERY_MS)
 
   return {
     mayOpen(socket: Socket): boolean {
@@ -65,10 +66,8 @@ function openHolders(app: FastifyInstance, { connections, perAddress, trustProxy
       const count = opened.of(holder) + 1
       if (perAddress > 0 && count > perAddress) return false
       opened.add(holder, 1)
-      if (count > many && performance.now() >= quietUntil) {
-        quietUntil = performance.now() + WARN_EVERY_MS
-        app.log.warn({ address }, 'one address holds more than half of the connections')
-      }
+      const message = 'one address holds more than half of the connections'
+      if (count > many && isNews(message)) app.log.warn({ address }, message)
       socket.once('close', () => opened.add(holder, -1))
       return true
     },
