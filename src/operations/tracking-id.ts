@@ -22,7 +22,7 @@ const SHAPE =
 
 /** Puts the UUID in lower case, because every id is taken in capitals, too. */
 export const withSmallUuid = (text: unknown) =>
-  typeof text === 'string' ? text.replace(/[^|]*$/, uuid => uuid.toLowerCase()) : text
+  typeof text === 'string' ? text.replace(/(?<![^|])[^|]*$/, uuid => uuid.toLowerCase()) : text
 
 export const TrackingId = Type.Unsafe<string>({
   ...described(

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { parseJsonBody } from '../../src/http/body/json-body.ts'
 import type { FieldErrors } from '../../src/http/problem.ts'
+import { withSmallUuid } from '../../src/operations/tracking-id.ts'
 
 /** What is wrong with a body, as "path message" for each breach. */
 function breaches(body: string | Buffer): string[] {
@@ -79,6 +80,14 @@ t.test('numbers of which a double loses more than a millionth are refused', asyn
     '0.000000000000000000001',
   ])
     t.same(breaches(`[${number}]`), [], number)
+})
+
+t.test('a number or an id as long as its body costs little more than a short one', async t => {
+  const began = performance.now()
+  const zeros = '0'.repeat(100_000)
+  t.same(breaches(`[1${zeros}1]`), ['/0 has 100002 significant digits, but at most 15 are kept'])
+  t.equal(withSmallUuid(`${zeros}|A`), `${zeros}|a`)
+  t.ok(performance.now() - began < 5_000, 'not the minute that looking again at each zero takes')
 })
 
 t.test('NUL and lone surrogates are refused', async t => {

@@ -38,7 +38,7 @@ export async function noPage(request: FastifyRequest, reply: FastifyReply) {
   refuseOtherMethod(request, reply)
   const [path = '', query] = request.url.split('?', 2)
   if (path.endsWith('/') && isSafe(request)) {
-    const target = path.replace(/\/+$/, '')
+    const target = path.replace(/(?<!\/)\/+$/, '')
     return reply.redirect(query === undefined ? target : `${target}?${query}`, 308)
   }
   const detail = 'There is no such page. Search for an id, or choose a page above.'
