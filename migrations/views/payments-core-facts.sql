@@ -238,7 +238,8 @@ $$;
 -- 1. it is booked or being booked, even if some of the money went back;
 -- 2. the ledger may have its money, by a person's or the ledger's word. Not if the ledger has told this payment the same, on the
 --    same loan: this payment asks there again;
--- 3. while this payment is being posted, a refund or dispute keeps the twin in suspense, or did so until the twin was dismissed.
+-- 3. an operator's word sends it to the ledger;
+-- 4. while this payment is being posted, a refund or dispute keeps the twin in suspense, or did so until the twin was dismissed.
 -- A transfer belongs to one loan, so the twin's loan is named if it is another one.
 create or replace function core.twin_of(t core.transaction) returns text
   language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
@@ -249,6 +250,7 @@ begin
           or o.refused_reason in ('reversed_at_ledger', 'missing_at_ledger')
           or o.may_be_booked and (not t.may_be_booked or o.external_loan_id is distinct from t.external_loan_id)
           or o.decision is null and o.decided_over is not null
+          or o.decision = 'post' or o.state = 'waiting' and core.is_of_own_money(o.*)
           or t.state = 'posting' and (o.state = 'suspense' and o.reason in ('refund', 'chargeback')
                                       or o.state = 'dismissed' and exists (select from core.refunds_of(jsonb_populate_record(o,
                                            jsonb_build_object('is_verified', t.is_verified))))))

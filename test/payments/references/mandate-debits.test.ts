@@ -12,6 +12,11 @@ const DEBIT = '49914526'
 const PAYMENT = '4212435861'
 const HELD = { state: 'suspense', reason: 'ledger_refused' }
 
+const POST = {
+  ...{ outcome: 'post', external_loan_id: 'L-1', amount: 399, paid_on: '05 February 2026' },
+  note: 'the dispute is ours to win',
+}
+
 const debit = drawB('SUBSCRIPTION_PAYMENT_SUCCESS', {}, { loan_id: 'L-1' })
 const payment = successB({ id: Number(PAYMENT), amount: 399, loan: 'L-1' })
 
@@ -195,10 +200,7 @@ t.test('an operator who posts a payment beside its disputed copy has seen the di
   await dispute('CHARGEBACK_CREATED')
   for (const event of [debit, payment]) await service.signed(event)
   await service.batch()
-  await service.call('POST', `/api/payments/gateway_b/${PAYMENT}/resolve`, {
-    ...{ outcome: 'post', external_loan_id: 'L-1', amount: 399, paid_on: '05 February 2026' },
-    note: 'the dispute is ours to win',
-  })
+  await service.call('POST', `/api/payments/gateway_b/${PAYMENT}/resolve`, POST)
   await service.batch()
   await service.signed({ ...payment, event_time: '2026-02-05T10:00:06+05:30' })
   await service.batch()
@@ -207,6 +209,30 @@ t.test('an operator who posts a payment beside its disputed copy has seen the di
   await service.batch()
   t.same(await service.shown(PAYMENT, 'gateway_b'), ['posted', null, 'chargeback', null])
 })
+
+for (const outcome of ['post', 'assign'])
+  t.test(
+    `a refund of the other id asks a person once the payment is to be posted: ${outcome}`,
+    async t => {
+      const service = await reversing(t)
+      // From then on, refunds of the loan can be proved.
+      await service.signed(successB({ id: 5, amount: 100, loan: 'L-1' }))
+      await service.signed(disputeOfB('CHARGEBACK_CREATED', 399, DEBIT))
+      for (const event of [debit, payment]) await service.signed(event)
+      await service.batch()
+      t.same(await service.shown(PAYMENT, 'gateway_b'), [HELD.state, HELD.reason, null, null])
+      if (outcome === 'assign') await service.assign(PAYMENT, 'L-1', 'gateway_b')
+      else await service.call('POST', `/api/payments/gateway_b/${PAYMENT}/resolve`, POST)
+      await service.signed(refundOfB(399, { id: 901, of: Number(DEBIT) }))
+      await service.batch()
+      const objection = outcome === 'assign' ? null : 'refund'
+      t.same(await service.shown(PAYMENT, 'gateway_b'), ['posted', null, objection, null])
+      t.match((await service.payment(901, 'gateway_b')).payment, {
+        reason: 'refund',
+        detail: `Its payment is the same money as payment ${PAYMENT}`,
+      })
+    },
+  )
 
 t.test('a refund of a payment whose mandate debit is posted waits for a person', async t => {
   const service = await reversing(t)
