@@ -3,6 +3,7 @@ import type { Database, Trx } from '../database/database.ts'
 import { inTransaction } from '../database/in-transaction.ts'
 import type { Row } from '../database/row.ts'
 import { Conflict } from '../http/problem.ts'
+import { Unauthenticated } from './access/actor.ts'
 import type { Account } from './account.ts'
 import { withdrawAllOf } from './approvals/decide.ts'
 import { type Asker, audit } from './audit.ts'
@@ -71,15 +72,17 @@ export async function resetPassword(
   })
 }
 
+/** @throws Unauthenticated if the session has ended meanwhile, as by a new password: it must not come back by this */
 export async function endOtherTokens(
   db: Database,
   asker: Asker,
-  { sub, name, jti }: Pick<Claims, 'sub' | 'name' | 'jti'>,
+  { sub, name, gen, jti }: Claims,
 ): Promise<void> {
   await inTransaction(db, async trx => {
-    await sql`
+    const { numAffectedRows } = await sql`
       update loanops.account set token_generation = token_generation + 1, kept_token = ${jti}
-       where id = ${sub}`.execute(trx)
+       where id = ${sub} and (token_generation = ${gen} or kept_token = ${jti})`.execute(trx)
+    if (numAffectedRows === 0n) throw new Unauthenticated()
     await audit(trx, { ...asker, action: 'account.end_others', subject: name })
   })
 }

@@ -1,6 +1,8 @@
 import { createHmac } from 'node:crypto'
+import { sql } from 'kysely'
 import t from 'tap'
 import { tokenKeys } from '../../src/accounts/tokens/token-keys.ts'
+import { newId } from '../../src/ids.ts'
 import { ADMIN, bearer, OPERATOR } from '../support/accounts/admin.ts'
 import {
   browser,
@@ -9,6 +11,7 @@ import {
   startWithConsole,
   VIEWER,
 } from '../support/console/console.ts'
+import { untilSessionsWait } from '../support/database/sessions.ts'
 import { startTestService, testEnv } from '../support/service.ts'
 
 /** The list as after a change: without `done`, it may be some seconds old. */
@@ -17,7 +20,7 @@ const SECRET = String(testEnv('', '').JWT_SECRET)
 
 // Shared: each test ends only sessions that it began, and changes only accounts that it created.
 const service = await startWithConsole(t, { TRUST_PROXY: '127.0.0.1' })
-const { url, anybody, operator, viewer, admin, call } = service
+const { url, db, anybody, operator, viewer, admin, call } = service
 
 t.test('without a login, a page redirects to the login, which leads back', async t => {
   const { status, headers } = await anybody('/console/payments?reason=no_loan_named')
@@ -271,6 +274,22 @@ t.test('a person ends all other sessions and tokens of their account', async t =
   t.equal((await here('/console')).status, 200)
   t.equal((await there('/console')).status, 303)
   t.equal((await call('POST', '/api/ledger/resume', undefined, token)).status, 401)
+})
+
+t.test('a session that is ended while it ends the others does not come back', async t => {
+  const credentials = { username: 'intruded', password: 'a pass phrase that was seen' }
+  await admin('/console/accounts', { ...credentials, role: 'operator' })
+  const stolen = await loggedIn(url, credentials)
+  const { answer } = await db.transaction().execute(async trx => {
+    await sql`
+      update loanops.account set token_generation = token_generation + 1, kept_token = ${newId()}
+       where username = ${credentials.username}`.execute(trx)
+    const answer = stolen('/console/password/end-others', {})
+    await untilSessionsWait(db)
+    return { answer }
+  })
+  t.match((await answer).headers.get('location'), '/console/login')
+  t.equal((await stolen('/console')).status, 303)
 })
 
 t.test('a form that somebody else or nobody known filled in is neither shown nor sent', async t => {
