@@ -1,8 +1,9 @@
+import { sql } from 'kysely'
 import { parse } from 'node-html-parser'
 import t from 'tap'
 import { startWithConsole } from '../support/console/console.ts'
 
-const { operator } = await startWithConsole(t, { LEDGER_TIMEZONE: 'Asia/Kolkata' })
+const { operator, db } = await startWithConsole(t, { LEDGER_TIMEZONE: 'Asia/Kolkata' })
 
 t.test('the times of a replay are typed in the ledger’s zone and sent on in UTC', async t => {
   const { text } = await operator(
@@ -11,7 +12,7 @@ t.test('the times of a replay are typed in the ledger’s zone and sent on in UT
   const form = parse(text).querySelector('form[action^="/console/callbacks/replay"]')
   const sent = (name: string) => form?.querySelector(`[name=${name}]`)?.getAttribute('value')
   t.equal(sent('from'), '2026-11-19T18:30:00.000Z')
-  t.equal(sent('to'), '2026-11-20T04:15:30.000Z')
+  t.equal(sent('to'), '2026-11-20T04:15:30.999Z')
 })
 
 t.test('the form for a replay begins with the times of the list’s filter', async t => {
@@ -35,4 +36,17 @@ t.test('a replay whose times are swapped is refused before it is counted', async
   )
   t.equal(status, 400)
   t.match(text, /<strong>from<.strong> must not be after to</)
+})
+
+t.test('a replay includes what the list shows at its last second', async t => {
+  await sql`
+    insert into loanops.callback (type, subject, about, occurred_at, sequence, body, state, created_at)
+    values ('payment.posted', 'loan:L-1', raw.new_id(), now(), 1, '{}', 'failed', '2026-03-05T10:00:00.6Z')`.execute(
+    db,
+  )
+  const { text: list } = await operator('/console/callbacks.csv')
+  const [shown = ''] = /2026-03-05 15:[\d:]+/.exec(list) ?? []
+  const at = shown.replace(' ', 'T')
+  const { text } = await operator(`/console/callbacks/replay?from=${at}&to=${at}`)
+  t.match(text, /Replay 1</)
 })
