@@ -82,14 +82,17 @@ async function* settledIn(call: CallGateway, window: Window) {
         ? { ...one, id: numbered(one.settlement_id, one.id) }
         : one,
     )
-  for await (const rows of distinctPages(recon(call, '/settlement/recon', window))) {
+  for await (const rows of recon(call, '/settlement/recon', window)) {
     const { read, unreadable } = readEach(rows, partsIn, describeRowOfB('settlement', window))
     yield { settlements: read, unreadable }
   }
 }
 
+const recon = (call: CallGateway, path: string, window: Window) =>
+  distinctPages(reconPages(call, path, window))
+
 /** Only a page without a cursor, or an empty one, is the last: a short page may not be. */
-async function* recon(call: CallGateway, path: string, { from, to }: Window) {
+async function* reconPages(call: CallGateway, path: string, { from, to }: Window) {
   const filters = { start_date: from.toISOString(), end_date: to.toISOString() }
   let cursor: string | null = null
   for (let page = 0; page < MAX_PAGES; page++) {
@@ -108,7 +111,7 @@ async function* begunIn(call: CallGateway, window: Window, isLast: boolean) {
   const { from, to } = window
   const end = isLast ? Math.min(to.getTime() + PAYMENT_TAKES_MS, Date.now()) : 0
   const longer = { from, to: new Date(Math.max(to.getTime(), end)) }
-  for await (const rows of distinctPages(recon(call, '/recon', longer)))
+  for await (const rows of recon(call, '/recon', longer))
     yield rows.filter(row => isBegun(row, window))
 }
 
