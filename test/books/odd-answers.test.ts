@@ -6,8 +6,8 @@ import { fetchAll } from '../support/books/gateways.ts'
 import { itemOfA, listOfA, listOfB, oddGateway, rowOfB } from '../support/books/odd-gateway.ts'
 import { ALL_DAY, filled, reconciliation } from '../support/books/reconciliation.ts'
 import { lendersFile } from '../support/config/lenders-file.ts'
-import { PAID_AT, PAID_AT_ISO } from '../support/payments/gateway-events.ts'
-import { paymentService } from '../support/payments/payments.ts'
+import { PAID_AT, PAID_AT_ISO, refundA } from '../support/payments/gateway-events.ts'
+import { LENDER, paymentService } from '../support/payments/payments.ts'
 
 /**
  * The tests whose payments have ids of their own, and that ask for no other ones, share the gateway and the service.
@@ -72,6 +72,33 @@ t.test('a list with a page twice ends its fetch, because another page may be los
       last_error: 'gateway A: its list has a page twice',
     })
   }
+})
+
+t.test(
+  'a page that lacks items which it counts ends its fetch, because they may be lost',
+  async t => {
+    for (const list of ['/v1/payments', '/v1/refunds', '/v1/disputes']) {
+      answer = ({ path, query }) =>
+        path === list && query.get('skip') === '0'
+          ? { count: 2, items: [itemOfA('pay_1')] }
+          : undefined
+      t.match(await fetchAll(shared.call, 'gateway_a', ALL_DAY), {
+        status: 'failed',
+        last_error: 'gateway A: a page of its list lacks items that it counts',
+      })
+    }
+  },
+)
+
+t.test('a refund waits while a page of the refunds of its payment lacks items', async t => {
+  const { settings } = await oddGateway(t, ({ path }) =>
+    path === '/v1/payments/pay_1/refunds' ? { count: 1, items: [] } : undefined,
+  )
+  const LENDERS_FILE = lendersFile(t, { LENDER_02: { gateway_a: { confirm: true } } })
+  const service = await paymentService(t, { ...settings, LENDERS_FILE })
+  await service.webhook('gateway_a', refundA({ id: 'rfnd_1', of: 'pay_1' }), LENDER)
+  t.match(await service.batch(), { status: 'completed' })
+  t.match((await service.payment('rfnd_1')).payment, { state: 'waiting', waiting_for: 'gateway' })
 })
 
 t.test('a cursor that is a number leads to the next page as any other', async t => {

@@ -16,6 +16,7 @@ import { found, type GatewayRefused, UnexpectedAnswer } from '../items/gateway-e
 import type { MajorUnits } from '../items/major-units.ts'
 import { readEach } from '../items/read-each.ts'
 import { flagOf, isRefunded, namesLoan, shape } from '../items/shape.ts'
+import { itemsOn } from './items-on.ts'
 import { apiPaymentPath, returnsOfA } from './returns.ts'
 import { describeItemOfA } from './unreadable.ts'
 
@@ -80,7 +81,7 @@ async function* collected(
   count = ITEMS_PER_PAGE,
 ) {
   for (let page = 0; page < MAX_PAGES; page++) {
-    const items = shape.list(await get(`${path}&count=${count}&skip=${page * count}`), 'items')
+    const items = itemsOn(await get(`${path}&count=${count}&skip=${page * count}`))
     yield items
     if (items.length < count) return
   }

@@ -3,6 +3,7 @@ import { at } from '../items/exact-json.ts'
 import { UnexpectedAnswer } from '../items/gateway-errors.ts'
 import { itemIfReadable } from '../items/read-each.ts'
 import { shape } from '../items/shape.ts'
+import { itemsOn } from './items-on.ts'
 
 const REFUNDS_PER_PAGE = 100
 const MAX_PAGES_SEARCHED = 100
@@ -39,7 +40,7 @@ export function returnsOfA(
     for (let page = 0; page < MAX_PAGES_SEARCHED; page++) {
       const skip = page * REFUNDS_PER_PAGE
       const list = await ask(`${path}?count=${REFUNDS_PER_PAGE}&skip=${skip}`)
-      const items = list === undefined ? [] : shape.list(list, 'items')
+      const items = list === undefined ? [] : itemsOn(list)
       const item = items.find(one => idOf(one) === id)
       if (item !== undefined || items.length < REFUNDS_PER_PAGE) return item
     }
