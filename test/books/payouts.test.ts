@@ -158,6 +158,14 @@ t.test('a payout in nested rows counts, too', async t => {
   t.match(await settlement(), [{ paid_out: '976.4', off_by: '23.6', adds_up: false }])
 })
 
+t.test(
+  'a settlement whose time is a day alone was settled at the beginning of that day',
+  async t => {
+    const { settlement } = await settled(t, [{ ...PAYMENT, settlement_date: '2026-02-05' }])
+    t.match(await settlement(), [{ payments: 1, settled_at: '2026-02-04T18:30:00.000Z' }])
+  },
+)
+
 const SUMMARY = 'Id,Settlement Amount,Adjustment,Net Settlement Amount,UTR No.,Settlement Date'
 const EVENTS =
   'Event ID,Event Type,Sale Type,Event Currency,Event Time,Status,Event Amount,Event Settlement Amount,Settlement Date,UTR,Cashfree Reference ID,Transaction Amount,Transaction Service Charge,Txn ST/GST,Transaction Time'

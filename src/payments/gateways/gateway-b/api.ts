@@ -240,7 +240,7 @@ function payoutIn(row: unknown): ApiSettlement[] {
 function settlementIn(details: unknown, settlement_id: string) {
   return {
     settlement_id,
-    settled_at: shape.given(details, 'settlement_date', shape.isoTime),
+    settled_at: shape.given(details, 'settlement_date', shape.isoTimeOrDay),
     utr: shape.maybe(details, 'settlement_utr') ?? shape.maybe(details, 'utr'),
   }
 }

@@ -59,6 +59,13 @@ export const shape = {
     if (!isRead || Number.isNaN(time.getTime())) throw new UnreadableItem(`${path} is not a time`)
     return time
   },
+  /** The same, or a day alone, which begins in India. */
+  isoTimeOrDay(value: unknown, path: string): Date {
+    const text = shape.text(value, path)
+    return dayOfIso(text) === undefined
+      ? shape.isoTime(value, path)
+      : new Date(`${text}T00:00+05:30`)
+  },
 }
 
 /** As in base.text_of, neither `.` nor `..` is an id, because every URL resolves them. */
