@@ -166,6 +166,23 @@ t.test(
   },
 )
 
+t.test('a settlement that failed paid nothing out, until its list says otherwise', async t => {
+  const payout = { ...PAYOUT, amount_settled: 3_000 }
+  const failed = { ...payout, event_status: 'FAILED' }
+  const { service, lists, settlement } = await settled(t, [PAYMENT, failed])
+  const nothing = [{ paid_out: '3000', off_by: '-3000', adds_up: false }]
+  t.match(await settlement(), nothing)
+  for (const [rows, found] of [
+    [[{ ...failed, amount_settled: null }], nothing],
+    [[failed, payout], [{ off_by: '0', adds_up: true }]],
+    [[payout, { ...payout, event_status: 'REVERSED' }], nothing],
+  ] as const) {
+    lists.set('/pg/settlement/recon', [PAYMENT, ...rows])
+    await fetchAll(service.call, 'gateway_b', ALL_DAY)
+    t.match(await settlement(), found)
+  }
+})
+
 const SUMMARY = 'Id,Settlement Amount,Adjustment,Net Settlement Amount,UTR No.,Settlement Date'
 const EVENTS =
   'Event ID,Event Type,Sale Type,Event Currency,Event Time,Status,Event Amount,Event Settlement Amount,Settlement Date,UTR,Cashfree Reference ID,Transaction Amount,Transaction Service Charge,Txn ST/GST,Transaction Time'
@@ -221,6 +238,22 @@ t.test('a report that states a payout twice counts the last one', async t => {
     )
     t.match({ status, body }, { status: 201, body: { errors: [] } })
     t.match(await settlementAt(service), [{ off_by }])
+    await service.call('DELETE', `/api/gateways/gateway_b/statements/${body.statement_id}`)
+  }
+})
+
+t.test('a report’s settlement that failed paid nothing out, in either of its sections', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const [summary, payout, header, ...parts] = REPORT
+  const stated = `45345,SETTLEMENT,CREDIT,INR,2026-02-06 11:00:00,FAILED,976.40,950.00,${end},,,,,,963.90,45345`
+  for (const rows of [
+    [`${summary},Status`, `${payout},Failed`, header, ...parts],
+    [`${header},Amount Settled,CF Settlement ID`, ...parts.map(row => `${row},,45345`), stated],
+  ]) {
+    const path = 'gateway_b/statement?lender=LENDER_02'
+    const { body } = await uploadStatement(service.url, path, rows.join('\n'))
+    t.match(body, { errors: [] })
+    t.match(await settlementAt(service), [{ off_by: '-963.90', adds_up: false }])
     await service.call('DELETE', `/api/gateways/gateway_b/statements/${body.statement_id}`)
   }
 })

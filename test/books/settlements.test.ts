@@ -38,6 +38,14 @@ async function withSettlement(t: Parameters<typeof oddGateway>[0], ...more: obje
 const find = async ({ call }: Pick<TestService, 'call'>, query: string) =>
   (await call('GET', `/api/settlements?${query}`)).body
 
+t.test('an item that says that it is not settled is no part of its settlement', async t => {
+  const row = { amount: 1_000, credit: 1_000 }
+  const unsettled = settledOfA('adj_9', 'adjustment', { ...row, settled: false })
+  const settled = settledOfA('adj_8', 'adjustment', { ...row, settled: true })
+  const { settlements } = await find(await withSettlement(t, unsettled, settled), 'utr=UTR1')
+  t.match(settlements, [{ adjustments: '-98.68', adds_up: true }])
+})
+
 t.test('the amount paid out is the net and every adjustment, found by its UTR', async t => {
   const service = await withSettlement(t)
   const expected = {

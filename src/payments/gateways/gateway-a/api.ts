@@ -181,8 +181,8 @@ function isWithin(item: unknown, { from, to }: Window): boolean {
 
 function settlementOf(row: unknown, majorUnits: MajorUnits): ApiSettlement[] {
   const settlementId = shape.maybe(row, 'settlement_id')
-  // An item without a settlement is not settled yet.
-  if (settlementId === null) return []
+  // An item without a settlement is not settled yet, nor is one that says so.
+  if (settlementId === null || flagOf(at(row, 'settled')) === 'false') return []
   const currency = shape.maybe(row, 'currency')
   const { fee, tax } = feesOf(row, currency, majorUnits)
   const id = shape.text(row, 'entity_id')

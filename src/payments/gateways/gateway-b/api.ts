@@ -16,7 +16,7 @@ import { namesLoan, shape } from '../items/shape.ts'
 import { isAbsent, isLasting } from './refusals.ts'
 import { returnsIn, withPayment } from './returns.ts'
 import { collectionOf, eventOf, orderPath, part, refundIdOf, refundPart } from './row.ts'
-import { isOfPayout, partKindOf, partOf, signed } from './settled-part.ts'
+import { isOfPayout, paidOutOf, partKindOf, partOf, signed } from './settled-part.ts'
 import { describeRowOfB } from './unreadable.ts'
 
 const ROWS_PER_PAGE = 1_000
@@ -218,12 +218,13 @@ function settlementOf(row: unknown): ApiSettlement[] {
 
 function payoutIn(row: unknown): ApiSettlement[] {
   const details = part(row, 'settlement_details')
+  const event = eventOf(row)
   const id = shape.maybe(details, 'cf_settlement_id')
-  const total =
+  const stated =
     shape.given(details, 'amount_settled', shape.amount) ??
-    shape.given(eventOf(row), 'amount_settled', shape.amount)
-  if (id === null || total === null || shape.maybe(eventOf(row), 'event_type') !== 'SETTLEMENT')
-    return []
+    shape.given(event, 'amount_settled', shape.amount)
+  const total = paidOutOf(stated, shape.maybe(event, 'event_status'))
+  if (id === null || total === null || shape.maybe(event, 'event_type') !== 'SETTLEMENT') return []
   const nothing = { payment_id: null, fee: '0.00', tax: '0.00' }
   return [
     {

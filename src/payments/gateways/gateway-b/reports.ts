@@ -9,7 +9,7 @@ import {
   type Settled,
 } from '../report-format.ts'
 import { collectionOf } from './row.ts'
-import { isOfPayout, partKindOf, partOf, signed } from './settled-part.ts'
+import { isOfPayout, paidOutOf, partKindOf, partOf, signed } from './settled-part.ts'
 
 /**
  * Cashfree's "Settlement Recon" report (cashfree.com/docs/partners/embedded/reports/settlement-recon-reports), and the flat
@@ -60,21 +60,16 @@ export const gatewayBSummary: Format = {
     utr: ['utr_no'],
     amount_settled: ['net_settlement_amount'],
     settled_at: ['settlement_date'],
+    status: ['status', 'settlement_status'],
   },
   read: readPayout,
 }
 
-function readPayout({ settlement_id, settled_at, utr, amount_settled }: Fields): ReadRow {
-  if (settlement_id === undefined || amount_settled === undefined)
-    return { said: null, settled: null }
+function readPayout({ settlement_id, settled_at, utr, amount_settled, status }: Fields): ReadRow {
+  const paid_out = paidOutOf(amount_settled, status)
+  if (settlement_id === undefined || paid_out === undefined) return { said: null, settled: null }
   const settlement = { id: settlement_id, settlement_id, settled_at, utr }
-  const settled: Settled = {
-    kind: 'payout',
-    ...settlement,
-    amount: amount_settled,
-    paid_out: amount_settled,
-  }
-  return { said: null, settled }
+  return { said: null, settled: { kind: 'payout', ...settlement, amount: paid_out, paid_out } }
 }
 
 function readEvent(

@@ -43,6 +43,10 @@ export function partOf(kind: Kind, { eventId, type, at, refundId, paidOut }: Eve
 export const isOfPayout = (remarks: string | null | undefined): boolean =>
   /_(COMPUTE|SWEEP)$/i.test(remarks ?? '')
 
+/** What a settlement paid out: nothing, if its bank refused it, whatever amount its row states. */
+export const paidOutOf = <T>(total: T, status: string | null | undefined): T | '0' =>
+  ['FAILED', 'CANCELLED', 'REVERSED'].includes(status?.toUpperCase() ?? '') ? '0' : total
+
 /** A debit is written with or without its sign. */
 export const signed = (amount: string, saleType: string | null | undefined): string =>
   saleType?.toUpperCase() === 'DEBIT' && !amount.startsWith('-') ? `-${amount}` : amount
