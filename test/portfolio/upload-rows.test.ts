@@ -266,6 +266,38 @@ t.test('a quote that takes rows into a cell is an error, and lines of a note are
   }
 })
 
+t.test('a quote takes no rows unseen where rows end early or in empty cells', async t => {
+  const noted = 'loan_external_id,transaction_date,amount,payment_reference,gateway,note'
+  const files = {
+    'empty columns at the end': [
+      `${noted},,`,
+      'L-9,2024-02-12,100,q-1,,"paid,,',
+      'L-9,2024-03-12,100,q-2,,late",,',
+    ],
+    'a row that ends early': [
+      noted.replace('gateway,note', 'note,gateway'),
+      'L-9,2024-02-12,100,q-1,"paid',
+      'L-9,2024-03-12,100,q-2,late"',
+    ],
+    'a quote that ends in another column': [
+      noted.replace('gateway,note', 'note,gateway'),
+      'L-9,2024-02-12,100,q-1,"paid',
+      'L-9,2024-03-12,100,q-2,late,"',
+    ],
+    'rows that end in other ways': [
+      noted.replace('gateway,note', 'note,gateway'),
+      'L-9,2024-02-12,100,q-1,"paid,,,',
+      'L-9,2024-03-12,100,q-2,',
+      'L-9,2024-04-12,100,q-3,late"',
+    ],
+  }
+  for (const [name, lines] of Object.entries(files)) {
+    const { body } = await uploadCsv(service, 'repayments', `${lines.join('\n')}\n`)
+    const reason = /^column [56] goes on over the cells of other rows: a quote /
+    t.match(body, { valid_rows: 0, errors: [{ line: 2, reason }] }, name)
+  }
+})
+
 t.test('blanks at the ends of a value, and those of a telephone number, are no damage', async t => {
   const row = { client_mobile_no: '+91 98765\u00a043210', utr_payment_id: '\u00a0N402345\u200b' }
   const { body } = await uploadCsv(service, 'loans', loansCsv(row))

@@ -1,6 +1,6 @@
 import { trimmed } from '../../text/trimmed.ts'
 import { DAY, NUMBER, type OwnKind } from '../column.ts'
-import { isEmpty, misfitOf, withoutEmptyEnd } from '../fields.ts'
+import { isEmpty, withoutEmptyEnd } from '../fields.ts'
 import type { CsvRow } from './header.ts'
 import { UnreadableFile } from './unreadable-file.ts'
 
@@ -52,7 +52,7 @@ export function rowFitter() {
       wrong ??
       (isShort && isUnended ? CUT_OFF : undefined) ??
       (isSplit ? `${split.text}: ${counts}. ${advice(width)}, ${REMOVE}` : undefined) ??
-      misfitOf(cells, columns, delimiter)
+      misfitOf(cells, shape)
     if (delimiter === ',' && (isShort || isSplit || cells.length > columns.length))
       proof ??= `line ${line}: ${counts}`
     if (split !== undefined && misfit === null) doubt ??= `Line ${line}: ${split.text}`
@@ -75,6 +75,31 @@ function wrongCount(cells: string[], { columns, needed, delimiter }: RowShape): 
   return columns.slice(cells.length).some(name => needed.includes(name))
     ? `${counts}: end it with the delimiters of its empty cells`
     : undefined
+}
+
+const LINE_BREAK = /[\r\n]/
+
+function misfitOf(cells: string[], shape: RowShape): string | null {
+  const { columns } = shape
+  const withNul = cells.findIndex(cell => cell.includes('\0'))
+  if (withNul !== -1) return `${columns[withNul]} contains a NUL character`
+  const withRows = cells.findIndex((_, at) => hasRows(cells, at, shape))
+  return withRows === -1
+    ? null
+    : `column ${withRows + 1} goes on over the cells of other rows: a quote begins it, and the next one ends it. Remove the quote, or write the cell in one line`
+}
+
+/**
+ * A stray quote takes the rows up to the next one into its cell: nobody would miss them. The cell has the rest of its own
+ * row, which may end early or in empty cells, and the beginning of the row in which it ends, perhaps in another column.
+ */
+function hasRows(cells: string[], at: number, shape: RowShape): boolean {
+  if (!LINE_BREAK.test(cells[at] ?? '')) return false
+  const [first = '', ...others] = (cells[at] ?? '').split(LINE_BREAK)
+  const beginning = others.at(-1)?.split(shape.delimiter) ?? []
+  const ownRow = [...cells.slice(0, at), ...first.split(shape.delimiter)]
+  const isRow = wrongCount(withoutEmptyEnd(ownRow, shape.columns.length), shape) === undefined
+  return isRow && (beginning.length === at + 1 || fits(beginning, shape))
 }
 
 /** The number that the cells of several columns may be, if the rest of the row fits its columns then, too. */
