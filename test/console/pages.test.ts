@@ -64,7 +64,8 @@ t.test('payments in suspense come first, and none is left out or shown twice', a
 })
 
 t.test('an id shows a character that nobody sees, and a field keeps it', async t => {
-  const loans = ['L-\u200b1001', 'L-\u202e1001', 'ऋण-क्\u200dष-1', 'قرض\u200f-1']
+  const hidden = ['L-\u200b1001', 'L-\u202e1001', 'L-\u31641001', 'L-1001\ufe0f', 'L-1001\u{e0041}']
+  const loans = [...hidden, 'ऋण-क्\u200dष-1', 'قرض\u200f-1', 'ऋण\u2764\ufe0f']
   for (const [n, loan] of loans.entries()) {
     const event = capturedA({ id: `pay_unseen${n}`, loan })
     await call('POST', '/api/webhooks/gateway_a?lender=LENDER_02', event)
@@ -74,7 +75,14 @@ t.test('an id shows a character that nobody sees, and a field keeps it', async t
   for (const n of loans.keys())
     pages.push((await operator(`/console/payments/gateway_a/pay_unseen${n}`)).text)
   const loansIn = pages.map(page => /<dt>Loan<\/dt><dd><a[^>]*>(.*?)</.exec(page)?.[1])
-  t.same(loansIn, ['L-[U+200B]1001', 'L-[U+202E]1001', ...loans.slice(2)])
+  const shown = [
+    'L-[U+200B]1001',
+    'L-[U+202E]1001',
+    'L-[U+3164]1001',
+    'L-1001[U+FE0F]',
+    'L-1001[U+E0041]',
+  ]
+  t.same(loansIn, [...shown, ...loans.slice(shown.length)])
   t.match(pages[0], /name="external_loan_id"[^>]* value="L-\u200b1001"/)
   const [external_loan_id = ''] = loans
   const late = { outcome: 'failed', external_loan_id }

@@ -1,5 +1,9 @@
-/** Nobody means these between two ASCII characters, and the others change the order in which a text is read. */
-const UNSEEN = /(?<=[\0-\x7f])\p{Cf}+(?=[\0-\x7f])|[\u202a-\u202e\u2066-\u2069]/gu
+/**
+ * Nobody means these behind an ASCII character, unless they belong to another script's text that follows; the others change
+ * the order in which a text is read.
+ */
+const UNSEEN =
+  /(?<=[\0-\x7f])[\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]+(?=[\0-\x7f]|$)|[\u202a-\u202e\u2066-\u2069]/gu
 /** What a page shows as text; its fields keep their values. */
 const SHOWN = />[^<]*/g
 
