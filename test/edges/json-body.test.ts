@@ -118,6 +118,12 @@ t.test('at most a hundred breaches are reported', async t => {
   t.equal(breaches(`{${Array(10_000).fill('"a":1').join()}}`).length, 100)
 })
 
+t.test('a hundred breaches under a long name do not each repeat it', async t => {
+  const [first = '', ...more] = breaches(`{"${'k'.repeat(250_000)}":[${Array(200).fill('1e400')}]}`)
+  t.equal(first, `/${'k'.repeat(100)}…/0 is too large a number`)
+  t.equal(more.length, 99)
+})
+
 t.test('any other JSON is parsed as by JSON.parse', async t => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5, noUnicodeString: false }), value => {

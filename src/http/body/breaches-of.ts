@@ -3,6 +3,8 @@ import { type FieldError, MAX_FIELD_ERRORS } from '../problem.ts'
 
 /** None of our bodies is nested deeper than four levels. */
 const MAX_DEPTH = 16
+/** A longer name is cut in a path: each of a hundred breaches would repeat it. */
+const MAX_NAME_CHARACTERS = 100
 /** A double preserves this many decimal digits of any number. */
 const MAX_DIGITS = 15
 /** A double keeps a millionth, to which fields round, of a fraction with so many digits before its point. */
@@ -104,4 +106,8 @@ function whyNotKept(number: string): string | undefined {
 /** A character that is neither NUL nor half of a surrogate pair. */
 const STORABLE = /[^\0\p{Cs}]/u
 
-const escaped = (key: string | number) => String(key).replaceAll('~', '~0').replaceAll('/', '~1')
+function escaped(key: string | number): string {
+  const name = String(key)
+  const shown = name.length > MAX_NAME_CHARACTERS ? `${name.slice(0, MAX_NAME_CHARACTERS)}…` : name
+  return shown.replaceAll('~', '~0').replaceAll('/', '~1')
+}
