@@ -1,4 +1,5 @@
-import type { Static } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Lender } from '../config/lenders.ts'
 import { type Attempt, clientSubject, loanSubject, operation } from '../engine/operation.ts'
 import { isRemoved } from '../engine/refuse-lagging.ts'
@@ -113,13 +114,21 @@ function schemaFor(lenders: string[]) {
 }
 export type Application = Static<ReturnType<typeof schemaFor>>
 
+const termShape = TypeCompiler.Compile(
+  Type.Object({
+    loanTermFrequency: Count,
+    loanTermFrequencyType: Type.Optional(LoanTermFrequencyType),
+    numberOfRepayments: Count,
+  }),
+)
+
 function checkTerm(data: Application) {
+  // This runs before the schema's own check, which reports each wrong value for its own field.
+  if (!termShape.Check(data)) return []
   const { loanTermFrequency, numberOfRepayments } = takenTerm(data)
-  const rest = loanTermFrequency % numberOfRepayments
   const notMultiple = 'must be a multiple of numberOfRepayments'
   const numbers = `${data.loanTermFrequency} is no multiple of ${numberOfRepayments}`
-  // A value that is not a number is reported for its own field.
-  return rest === 0 || Number.isNaN(rest)
+  return loanTermFrequency % numberOfRepayments === 0
     ? []
     : [{ path: '/loanTermFrequency', message: `${notMultiple}: ${numbers}` }]
 }

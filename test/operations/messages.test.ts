@@ -52,13 +52,17 @@ const MESSAGES: Record<string, [value: unknown, message: string][]> = {
     [2_147_483_648, 'must be at most 2147483647'],
     [0, 'must be a whole number above 0, not 0'],
     [1.5, 'must be a whole number, not 1.5'],
+    [{ toString: 1 }, 'must be a number, not an object'],
   ],
   interestRatePerPeriod: [
     [-1, 'must be 0 or more'],
     ['18.5', 'must be written as the number 18.5'],
   ],
   loanTermFrequency: [[10, 'must be a multiple of numberOfRepayments: 10 is no multiple of 12']],
-  loanTermFrequencyType: [['decades', 'must be one of days, weeks, months, years']],
+  loanTermFrequencyType: ['decades', 'constructor', false, 0, { toString: 1 }].map(value => [
+    value,
+    'must be one of days, weeks, months, years',
+  ]),
 }
 
 t.test('the refusal of a value says what is wrong with this value', async t => {
