@@ -179,6 +179,29 @@ t.test('a word for no value in a debit or credit of gateway A’s report moves n
   t.match(await settlements(service, 'UTR2'), [{ adds_up: false }], 'its adjustment is unknown')
 })
 
+t.test('a dash in an export is a zero where money is charged or moved', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const end = 'upi,2026-02-05T10:00:00,,setl_1,2026-02-07T12:00:00,UTR1,Razorpay'
+  const ofA = await upload(
+    service,
+    'gateway_a',
+    A_SETTLEMENTS,
+    `payment,pay_1,1000.0,INR,20.0,3.6,-,976.4,${end}`,
+    `refund,rfnd_1,50.0,INR, - ,-,50.0,-,${end}`,
+  )
+  t.match(ofA, { rows: 2, valid_rows: 2, errors: [] })
+  t.match(await settlements(service, 'UTR1'), [{ fees: '20.0', paid_out: '926.4', adds_up: true }])
+  const ofB = await upload(
+    service,
+    'gateway_b',
+    'Event ID,Event Type,Event Amount,Event Currency,Status,Event Time,Sale Type,UTR,cf_payment_id,Event Service Charge,Event Service Tax,Event Settlement Amount',
+    '1,PAYMENT,1000,INR,SUCCESS,2026-02-05 10:00:00,CREDIT,UTR2,9001,20,3.6,976.4',
+    '2,REFUND,50,INR,SUCCESS,2026-02-06 10:00:00,DEBIT,UTR2,9001,-,-,-50',
+  )
+  t.match(ofB, { rows: 2, valid_rows: 2, errors: [] })
+  t.match(await settlements(service, 'UTR2'), [{ paid_out: '926.4', adds_up: true }])
+})
+
 const A_SHORT = 'type,entity_id,amount,created_at,settled_at,currency,settlement_id,settlement_utr'
 
 t.test(

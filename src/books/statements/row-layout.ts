@@ -186,6 +186,8 @@ function kindErrors({ format, labels }: ReportLayout, fields: CsvFields): string
 
 /** A cell as plain text; what cannot be read is left to the check. */
 function plainly(format: Format, name: string, text: string): string {
+  // A spreadsheet may show a zero so.
+  if (text === '-' && MONEY.includes(name)) return '0'
   if (AMOUNTS.includes(name)) return ungrouped(text)
   if (!TIMES.includes(name)) return text
   const isIndian = format.isIndian === true

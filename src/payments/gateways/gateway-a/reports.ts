@@ -80,7 +80,7 @@ function readSettlement(row: Fields): ReadRow {
     kind: kind === 'payment' || kind === 'refund' ? kind : 'other',
     id,
     payment_id: kind === 'payment' ? undefined : fields.payment_id,
-    paid_out: isStated ? less(orZero(credit), orZero(debit)) : undefined,
+    paid_out: isStated ? less(credit ?? '0', debit) : undefined,
     ...settlement,
   }
   const said = { gateway_payment_id: id, currency, status: 'captured', captured_at, ...settlement }
@@ -90,6 +90,3 @@ function readSettlement(row: Fields): ReadRow {
     settled: settlement_id === undefined ? null : settled,
   }
 }
-
-/** A spreadsheet may show a zero as a dash. */
-const orZero = (amount = '0') => (amount === '-' ? '0' : amount)
