@@ -202,6 +202,21 @@ t.test('a dash in an export is a zero where money is charged or moved', async t 
   t.match(await settlements(service, 'UTR2'), [{ paid_out: '926.4', adds_up: true }])
 })
 
+t.test('gateway A’s debits and refunds count as such with a sign, too', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const end = 'upi,2026-02-05T10:00:00,,setl_1,2026-02-07T12:00:00,UTR1,Razorpay'
+  await upload(
+    service,
+    'gateway_a',
+    A_SETTLEMENTS,
+    `payment,pay_1,1000.0,INR,20.0,3.6,0.0,976.4,${end}`,
+    `refund,rfnd_1,-50.0,INR,0.0,0.0,-50.0,0.0,${end}`,
+    `adjustment,adj_1,-12.5,INR,0.0,0.0,-12.5,0.0,${end}`,
+  )
+  const expected = { refunds: '50', adjustments: '-12.5', paid_out: '913.9', adds_up: true }
+  t.match(await settlements(service, 'UTR1'), [expected])
+})
+
 const A_SHORT = 'type,entity_id,amount,created_at,settled_at,currency,settlement_id,settlement_utr'
 
 t.test(

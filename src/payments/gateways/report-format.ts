@@ -68,6 +68,9 @@ export function less(from: string | undefined, ...others: (string | undefined)[]
     .toFixed()
 }
 
+/** Some people write what was taken off with its sign. */
+export const unsigned = (amount: string | undefined) => amount?.replace(/^-/, '')
+
 /** The fields without those that the row does not fill. */
 export function filled(fields: Record<string, string | undefined>): Fields {
   return Object.fromEntries(

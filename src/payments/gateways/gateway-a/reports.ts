@@ -6,6 +6,7 @@ import {
   less,
   type ReadRow,
   type Settled,
+  unsigned,
 } from '../report-format.ts'
 
 /**
@@ -80,8 +81,9 @@ function readSettlement(row: Fields): ReadRow {
     kind: kind === 'payment' || kind === 'refund' ? kind : 'other',
     id,
     payment_id: kind === 'payment' ? undefined : fields.payment_id,
-    paid_out: isStated ? less(credit ?? '0', debit) : undefined,
+    paid_out: isStated ? less(credit ?? '0', unsigned(debit)) : undefined,
     ...settlement,
+    amount: unsigned(amount),
   }
   const said = { gateway_payment_id: id, currency, status: 'captured', captured_at, ...settlement }
   return {

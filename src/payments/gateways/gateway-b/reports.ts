@@ -7,6 +7,7 @@ import {
   inIndia,
   type ReadRow,
   type Settled,
+  unsigned,
 } from '../report-format.ts'
 import { collectionOf } from './row.ts'
 import { isOfPayout, paidOutOf, partKindOf, partOf, signed } from './settled-part.ts'
@@ -129,5 +130,3 @@ function partIn(kind: Settled['kind'], row: Fields, paidOut: string | undefined)
   })
   return { id: id ?? undefined, formerly: formerly ?? undefined }
 }
-
-const unsigned = (amount: string | undefined) => amount?.replace(/^-/, '')
