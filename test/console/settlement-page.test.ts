@@ -3,7 +3,7 @@ import t from 'tap'
 import { STATEMENT_HEADER, uploadStatement } from '../support/books/statements.ts'
 import { startWithConsole } from '../support/console/console.ts'
 
-t.test('the page of a settlement lists all of its payments, and says why it is wrong', async t => {
+t.test('the page of a settlement links all of its payments, and says why it is wrong', async t => {
   const { db, viewer } = await startWithConsole(t, { ROLE: 'api' })
   await sql`
     insert into core.statement (gateway, gateway_payment_id, lender, amount, currency, status, captured_at, source)
@@ -18,6 +18,14 @@ t.test('the page of a settlement lists all of its payments, and says why it is w
   const { text } = await viewer('/console/settlements/setl_1')
   for (const id of ['pay_1', 'pay_2', 'pay_unfetched']) t.match(text, `/${id}`)
   t.match(text, /no: it has payments with other amounts than were reported before/)
+
+  const page = '/console/payments/gateway_a/pay_unfetched'
+  t.match(text, `<a href="${page}">`)
+  const unfetched = await viewer(page)
+  t.equal(unfetched.status, 200)
+  t.match(unfetched.text, 'Only its settlement’s list has this payment')
+  t.match(unfetched.text, /500\.00.*<a href="\/console\/settlements\/setl_1">/s)
+  t.equal((await viewer('/console/search?q=pay_unfetched')).headers.get('location'), page)
 })
 
 t.test('the search finds a settlement whose only part went with a withdrawn report', async t => {

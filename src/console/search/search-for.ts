@@ -75,7 +75,7 @@ async function subjects(db: Database, q: string): Promise<Hit[]> {
 }
 
 /**
- * Payments that have this id, also those that only their gateway's statement has. By a reference, only those in suspense
+ * Payments that have this id, also those that only their gateway's statement or the list of their settlement has. By a reference, only those in suspense
  * and those of the loans that it is registered for are found. An unreadable event is kept under its raw row's id, and the
  * payment that it names is only a hint.
  */
@@ -88,9 +88,11 @@ async function payments(db: Database, q: string): Promise<Hit[]> {
   const { rows } = await sql<{ gateway: string; gateway_payment_id: string; kind: 'payment' }>`
     ${found(sql`gateway_payment_id = ${q}`)}
     union ${found(sql`gateway = ${gateway} and gateway_payment_id = ${id}`)}
-    union (select gateway, gateway_payment_id, 'payment' from core.current_statement s
-            where gateway_payment_id = ${q}
-              and not exists (select from core.transaction t
+    union (select gateway, gateway_payment_id, 'payment'
+             from (select gateway, gateway_payment_id from core.current_statement where gateway_payment_id = ${q}
+                   union
+                   select gateway, id from core.current_settlement_row where id = ${q} and kind = 'payment') s
+            where not exists (select from core.transaction t
                                where t.gateway_payment_id = s.gateway_payment_id and t.gateway = s.gateway))
     union ${found(sql`problem = 'unreadable' and hints ->> 'payment_id' = ${q}`)}
     union ${found(sql`base.bank_reference(hints) = ${q}`)}
