@@ -10,14 +10,13 @@ import { only } from '../../http/fields/schemas.ts'
 const installed = (name: string) => fileURLToPath(import.meta.resolve(name))
 const own = fileURLToPath(new URL('src/console/assets', PROJECT_FOLDER))
 
-/** Read once: callers who do not read their answers would each hold a file open. */
 const FILES = {
-  'htmx.js': readFileSync(resolve(dirname(installed('htmx.org')), 'htmx.min.js')),
-  'pico.css': readFileSync(installed('@picocss/pico/css/pico.min.css')),
-  'console.css': readFileSync(resolve(own, 'console.css')),
-  'session.js': readFileSync(resolve(own, 'session.js')),
-  'upload.js': readFileSync(resolve(own, 'upload.js')),
-  'icon.svg': readFileSync(resolve(own, 'icon.svg')),
+  'htmx.js': read(resolve(dirname(installed('htmx.org')), 'htmx.min.js')),
+  'pico.css': read(installed('@picocss/pico/css/pico.min.css')),
+  'console.css': read(resolve(own, 'console.css')),
+  'session.js': read(resolve(own, 'session.js')),
+  'upload.js': read(resolve(own, 'upload.js')),
+  'icon.svg': read(resolve(own, 'icon.svg')),
 }
 const TYPES: Record<string, string> = {
   '.js': 'text/javascript; charset=utf-8',
@@ -38,8 +37,7 @@ export const ASSETS = {
 
 export async function serveAssets(app: FastifyInstance): Promise<void> {
   const schema = { querystring: only({ v: Type.Optional(Type.String()) }) }
-  for (const [name, bytes] of Object.entries(FILES)) {
-    const version = versionOf(bytes)
+  for (const [name, { bytes, version }] of Object.entries(FILES)) {
     app.get<{ Querystring: { v?: string } }>(
       `/assets/${name}`,
       { schema, config: { needs: 'nothing' } },
@@ -53,10 +51,12 @@ export async function serveAssets(app: FastifyInstance): Promise<void> {
   }
 }
 
-function versioned(name: keyof typeof FILES): string {
-  return `/console/assets/${name}?v=${versionOf(FILES[name])}`
+/** A file is read once: callers who do not read their answers would each hold it open. */
+function read(path: string) {
+  const bytes = readFileSync(path)
+  return { bytes, version: hash('sha256', bytes, 'base64url').slice(0, 12) }
 }
 
-function versionOf(bytes: Buffer): string {
-  return hash('sha256', bytes, 'base64url').slice(0, 12)
+function versioned(name: keyof typeof FILES): string {
+  return `/console/assets/${name}?v=${FILES[name].version}`
 }
