@@ -25,10 +25,18 @@ export function validator({ schema: unknownSchema, httpPart }: Part) {
     const texts = takeValues(schema, given)
     const value = isQuery ? Value.Default(schema, typed(schema, texts as object)) : texts
     if (check.Check(value)) return { value }
-    return {
-      error: new FieldErrors(code, firstPerPath(check.Errors(value)), PARTS[httpPart ?? '']),
-    }
+    const errors = firstPerPath(check.Errors(value))
+    const fields = isQuery ? errors.map(error => repeatedOr(error, schema, value)) : errors
+    return { error: new FieldErrors(code, fields, PARTS[httpPart ?? '']) }
   }
+}
+
+/** A parameter that is given twice is a list, each of whose values may be right. */
+function repeatedOr(error: FieldError, { properties = {} }: TSchema, query: unknown): FieldError {
+  const name = error.path.slice(1)
+  const isRepeated =
+    Object.hasOwn(properties, name) && Array.isArray((query as Record<string, unknown>)[name])
+  return isRepeated ? { ...error, message: 'is given more than once' } : error
 }
 
 /** Accepts a body whose schema is only for the contract, such as a union of which the body names one. */

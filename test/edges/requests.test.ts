@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
+import { endpointsOf } from '../support/http/openapi-requests.ts'
 import { problemIn, rawHttp } from '../support/http/raw-http.ts'
 import { startTestService, TOKEN } from '../support/service.ts'
 
@@ -10,7 +12,7 @@ const approval = {
   data: { external_loan_id: 'L-1', approvedOnDate: '05 March 2026' },
 }
 
-const service = await startTestService(t, { ROLE: 'api' })
+const service = await startTestService(t, { ROLE: 'api', DOCS_ENABLED: 'true' })
 const { call, url } = service
 let accepted = 0
 const operate = async (body: unknown, headers?: Record<string, string>) => {
@@ -26,6 +28,26 @@ const test = (name: string, body: (t: Test) => Promise<void>) =>
     const { rows } = await sql`select from loanops.operation`.execute(service.db)
     t.equal(rows.length, accepted, 'only what was accepted is stored')
   })
+
+test('each parameter that is given twice is refused for that, whatever its values', async t => {
+  const gets = endpointsOf((await call('GET', '/openapi.json')).body).filter(
+    ({ method }) => method === 'GET',
+  )
+  const asked = gets.flatMap(({ path, parameters = [] }) =>
+    parameters.filter(one => one.in === 'query').map(({ name }) => ({ path, name })),
+  )
+  t.ok(asked.length > 50)
+  for (const { path, name } of asked) {
+    const filled = path
+      .replace('{gateway}', 'gateway_a')
+      .replace('{tracking_id}', `LOAN_APPROVE|${randomUUID()}`)
+      .replace(/\{\w+\}/g, 'x')
+    const { status, body } = await call('GET', `${filled}?${name}=1&${name}=2`)
+    t.equal(status, 400, filled)
+    const { message } = body.errors.find((one: { path: string }) => one.path === `/${name}`)
+    t.equal(message, 'is given more than once', filled)
+  }
+})
 
 test('a compressed body is refused because it is compressed', async t => {
   const answer = await fetch(`${url}/api/ledger/operate`, {
