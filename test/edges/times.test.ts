@@ -36,6 +36,14 @@ t.test('a time whose year in UTC has not four digits is refused', async t => {
     })
 })
 
+t.test('the plus of a zone may be sent as it is in a query', async t => {
+  const { call } = await startTestService(t, { ROLE: 'api' })
+  const statusUntil = async (to: string) =>
+    (await call('GET', `/api/callbacks?from=2026-01-01T00:00:00+05:30&to=${to}`)).status
+  t.equal(await statusUntil('2025-12-31T18:30:00Z'), 200)
+  t.equal(await statusUntil('2025-12-31T18:29:00Z'), 400)
+})
+
 t.test('a statement row with an unreadable time is reported, and the others are saved', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const times = [...UNREADABLE, '2026-02-05T10:00:00+05:30']

@@ -46,10 +46,16 @@ export const IsoDay = Type.Unsafe<string>({
   examples: ['2026-03-05'],
 })
 
+/** In a query, the plus of a zone arrives as a blank unless it was encoded. */
+function takeTime(value: unknown): unknown {
+  const text = trimText(value)
+  return typeof text === 'string' ? text.replace(/(?<=T[\d:.]+) (?=\d\d:\d\d$)/, '+') : text
+}
+
 export const Time = Type.Unsafe<string>({
   [Kind]: 'Time',
   [WHY]: whyTime,
-  [TAKE]: trimText,
+  [TAKE]: takeTime,
   type: 'string',
   // `format: 'date-time'` would require the seconds.
   pattern: ISO_TIME.source,
