@@ -8,33 +8,19 @@ create or replace function base.bank_reference(hints jsonb) returns text languag
   select coalesce(hints ->> 'utr', hints ->> 'bank_reference')
 $$;
 
--- The references in a payment's hints, each as kind:value.
-create or replace function base.gateway_a_references(hints jsonb) returns text[] language sql immutable parallel safe as $$
+-- The references in a payment's hints, each as kind:value. All gateways' hints have these names.
+create or replace function base.references_in(hints jsonb) returns text[] language sql immutable parallel safe as $$
   select array_remove(array[
-    'virtual_account:' || (hints ->> 'virtual_account'),
+    'virtual_account:' || base.upi_id(hints ->> 'virtual_account'), 'virtual_account:' || base.upi_id(hints ->> 'virtual_account_number'),
+    'virtual_account:' || base.upi_id(hints ->> 'virtual_vpa'),
     'virtual_account:' || base.upi_id(hints ->> 'account_number'), 'virtual_account:' || base.upi_id(hints ->> 'account_address'),
     'mandate:' || (hints ->> 'mandate'), 'mandate:' || (hints ->> 'subscription_id'),
     'order:' || (hints ->> 'order_id'),
     'payment_link:' || (hints ->> 'link'),
-    'customer:' || (hints ->> 'customer_id'),
-    'payer:' || base.upi_id(hints ->> 'remitter_vpa'), 'payer:' || base.upi_id(hints ->> 'remitter_account')], null)
-$$;
-
-create or replace function base.gateway_b_references(hints jsonb) returns text[] language sql immutable parallel safe as $$
-  select array_remove(array[
-    'virtual_account:' || base.upi_id(hints ->> 'virtual_account'), 'virtual_account:' || base.upi_id(hints ->> 'virtual_account_number'),
-    'virtual_account:' || base.upi_id(hints ->> 'virtual_vpa'),
-    'mandate:' || (hints ->> 'subscription_id'), 'mandate:' || (hints ->> 'mandate'),
-    'order:' || (hints ->> 'order_id'),
     'payment_link:' || (hints #>> '{order_tags,cf_link_id}'),
     'payment_link:' || (hints #>> '{order_tags,link_id}'),
     -- The event of a link gives this id to its payments.
     'payment_link:' || (hints ->> 'link_id'),
     'customer:' || (hints ->> 'customer_id'),
     'payer:' || base.upi_id(hints ->> 'remitter_vpa'), 'payer:' || base.upi_id(hints ->> 'remitter_account')], null)
-$$;
-
-create or replace function base.references_in(gateway text, hints jsonb) returns text[] language sql immutable parallel safe as $$
-  select case gateway when 'gateway_a' then base.gateway_a_references(hints)
-                      when 'gateway_b' then base.gateway_b_references(hints) end
 $$;

@@ -17,7 +17,7 @@ create or replace function core.statement_of(e core.event) returns text language
   select jsonb_build_array(e.status, e.amount::text, e.currency, e.paid_at, e.external_loan_id, e.of_payment_id, e.problem,
            e.lender, e.verified_by, core.phase_of(e.hints), e.hints ->> 'order_id',
            -- These name the loan, the fee and the same money under another id.
-           base.references_in(e.gateway, e.hints), e.hints -> 'payer_fee', e.hints -> 'cf_txn_id', e.hints -> 'utr')::text
+           base.references_in(e.hints), e.hints -> 'payer_fee', e.hints -> 'cf_txn_id', e.hints -> 'utr')::text
 $$;
 
 -- With whose secret an event is verified, if it is not another lender's.

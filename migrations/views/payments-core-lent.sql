@@ -17,7 +17,7 @@ begin
            min(e.external_loan_id) filter (where e.status = 'captured') as least_loan,
            max(e.external_loan_id) filter (where e.status = 'named') as link_loan,
            min(e.external_loan_id) filter (where e.status = 'named') as least_link_loan,
-           array(select distinct key from unnest(own_refs || core.references_of(wanted_gateway, array_agg(e.hints))) key
+           array(select distinct key from unnest(own_refs || core.references_of(array_agg(e.hints))) key
                   order by key) as refs,
            (array_agg(e.hints order by (e.hints ? 'payer_fee_differs') desc, e.received_at, e.raw_id)
               filter (where e.hints ? 'payer_fee' and (own_hints ? 'payer_fee') is not true))[1] as fee

@@ -4,8 +4,8 @@ create or replace function core.reference_key(kind text, value text) returns tex
 $$;
 
 -- The references in these hints of one payment's events.
-create or replace function core.references_of(gateway text, hints jsonb[]) returns text[] language sql immutable parallel safe as $$
-  select array_agg(distinct key order by key) from unnest(hints) h cross join lateral unnest(base.references_in(gateway, h)) key
+create or replace function core.references_of(hints jsonb[]) returns text[] language sql immutable parallel safe as $$
+  select array_agg(distinct key order by key) from unnest(hints) h cross join lateral unnest(base.references_in(h)) key
 $$;
 
 -- What references say about a payment at its own time: the loan, and the first kind that names it; whether they name several

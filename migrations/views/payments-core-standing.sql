@@ -10,7 +10,7 @@
 create or replace function core.basis_of_choice(t core.transaction) returns jsonb language sql stable as $$
   select jsonb_build_object('amount', t.amount, 'currency', t.currency, 'is_verified', t.is_verified,
            'loans', array_remove(array_agg(distinct e.external_loan_id) || t.named_loan_id, null),
-           'refs', coalesce(t.refs, core.references_of(t.gateway, array_agg(e.hints) filter (where e.hints is not null)), '{}'))
+           'refs', coalesce(t.refs, core.references_of(array_agg(e.hints) filter (where e.hints is not null)), '{}'))
     from core.weigh_events(t.gateway, array[t.gateway_payment_id]) e
    where e.kind = t.kind and e.status in ('captured', 'named')
      and (e.ignored_for is null or e.ignored_for = 'superseded' and t.hints -> 'unverified' ? 'loan')

@@ -132,8 +132,8 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
      -- Most payments have one event, and a function with a query costs more than the rest of this statement. The offsets
      -- keep the planner from merging a subquery into what uses it.
      cross join lateral (
-       select case when cardinality(s.known_hints) = 1 then base.references_in(wanted_gateway, s.known_hints[1])
-                   when s.known_hints is not null then core.references_of(wanted_gateway, s.known_hints) end
+       select case when cardinality(s.known_hints) = 1 then base.references_in(s.known_hints[1])
+                   when s.known_hints is not null then core.references_of(s.known_hints) end
        offset 0) r (refs)
       left join lateral (
        select lent.*

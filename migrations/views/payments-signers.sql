@@ -33,7 +33,7 @@ create or replace function core.mark_foreign(wanted_gateway text, touched text[]
               left join core.transaction t on t.gateway_payment_id = j.payment_id and t.gateway = wanted_gateway and t.kind = 'payment'
               left join lateral (
                 select m.loan from (select where j.external_loan_id is null offset 0) unnamed
-                 cross join lateral core.match_references(wanted_gateway, base.references_in(wanted_gateway, j.hints), j.paid_at) m
+                 cross join lateral core.match_references(wanted_gateway, base.references_in(j.hints), j.paid_at) m
               ) m on true
               join core.loan_product p on p.external_loan_id = coalesce(t.assigned_loan_id, j.external_loan_id, m.loan, t.external_loan_id)
              where j.kind = 'payment' and j.status in ('captured', 'named')) n

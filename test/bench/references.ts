@@ -60,7 +60,7 @@ async function plainDatabase() {
   await migrate(url.href, allQueues)
   const other = openBenchDatabase(url.href)
   await sql`
-    create or replace function base.references_in(gateway text, hints jsonb) returns text[] language sql immutable parallel safe
+    create or replace function base.references_in(hints jsonb) returns text[] language sql immutable parallel safe
       as $$ select null::text[] $$;
     create or replace function core.match_references(wanted_gateway text, refs text[], paid_at timestamptz)
       returns table (loan text, matched_by text, disagrees boolean, suggested_loan text) language sql stable

@@ -102,7 +102,7 @@ async function referencesOf(
        select coalesce(json_agg(json_build_object(${senderFor({ product, proofs })})), '[]') as senders
          from core.event
         where gateway_payment_id = t.gateway_payment_id and gateway = t.gateway and kind = t.kind and set_aside is null
-          and status in ('captured', 'named') and ref = any(base.references_in(gateway, hints))) s
+          and status in ('captured', 'named') and ref = any(base.references_in(hints))) s
      where t.id = ${payment} and k.kind = any(${kinds})
      order by ref`.execute(trx)
   return rows.map(({ senders, ...reference }) => {

@@ -134,7 +134,7 @@ const judgedEvents = (timeZone: string, judges: Judges) => sql`
                                    and o.unknown_since is null
                   -- The loan of a link counts where the payment itself names none.
                   then core.is_another_loan(t, case when status = 'captured' or not names_own_loan then external_loan_id end) is true
-                       or core.refer_elsewhere(t, core.references_of(t.gateway, array[hints]), t.paid_at) else false end,
+                       or core.refer_elsewhere(t, core.references_of(array[hints]), t.paid_at) else false end,
                 'statesFee', own_proof is null and hints -> 'payer_fee' = t.hints -> 'payer_fee',
                 'day', to_char(paid_at at time zone ${timeZone}, 'DD FMMonth YYYY'))
                   order by t.is_verified and own_proof is null, paid_at, received_at, raw_id), '[]') as events

@@ -84,7 +84,7 @@ async function addGatewayC(db: Database): Promise<void> {
   await sql`
     create function base.gateway_c_facts(e jsonb) returns base.fact[] language sql stable as $$
       select array[base.captured(e ->> 'id', (e ->> 'amount')::numeric, 'INR', base.iso_time_of(e -> 'at'),
-                     base.loan_of(e -> 'notes'), null)]
+                     base.loan_of(e -> 'notes'), base.without_nulls(jsonb_build_object('mandate', e -> 'mandate')))]
     $$`.execute(db)
   await sql`
     create function base.gateway_c_status(fields jsonb) returns text language sql stable as $$
@@ -136,6 +136,27 @@ t.test('a gateway takes an object and three SQL functions; its payments are post
     { source: 'lender_02_gateway_c', lender: 'LENDER_02', gateway: 'gateway_c' },
     { source: 'lender_11_gateway_c', lender: 'LENDER_11', gateway: 'gateway_c' },
   ])
+})
+
+t.test('a reference names the loan of a third gateway’s payment', async t => {
+  const service = await paymentService(
+    t,
+    {},
+    { gateways: [...gateways, gatewayC], prepare: addGatewayC },
+  )
+  await service.loan('L-1')
+  // The list of gateways that the route accepts is fixed when it is loaded.
+  await sql`
+    insert into core.reference (gateway, kind, value, external_loan_id, created_by)
+    values ('gateway_c', 'mandate', 'mandate_1', 'L-1', 'asha.rao')`.execute(service.db)
+  const event = paid('c7', { notes: {}, mandate: 'mandate_1' })
+  await service.webhook('gateway_c' as 'gateway_a', event, { lender: 'LENDER_02' })
+  t.match(await service.batch(), { posted: 1 })
+  t.match((await service.payment('c7', 'gateway_c')).payment, {
+    state: 'posted',
+    external_loan_id: 'L-1',
+    matched_by: 'mandate',
+  })
 })
 
 t.test('a body of a third gateway that cannot be read shows the id of its payment', async t => {
