@@ -176,6 +176,16 @@ t.test('a body of a third gateway that cannot be read shows the id of its paymen
   t.same(rows, [{ problem: 'unreadable', hints: { payment_id: 'c8' } }])
 })
 
+t.test('each gateway of the list has its SQL functions, and no other gateway has', async t => {
+  const { db } = await freshDatabase(t)
+  const { rows } = await sql<{ name: string }>`select name from core.gateway`.execute(db)
+  t.same(
+    rows.map(({ name }) => name).toSorted(),
+    gateways.map(({ name }) => name).toSorted(),
+    'without them, its events are acknowledged, and not saved',
+  )
+})
+
 t.test('a gateway of which a function is missing is refused with that function’s name', async t => {
   const { db } = await freshDatabase(t)
   await addGatewayC(db)
