@@ -8,7 +8,8 @@ import type { Looker, RowFinding, RowToLookAt } from './looker.ts'
 
 export type CheckedRow = {
   errors: string[]
-  loanExternalId?: string | null | undefined
+  /** The loan by which the row is run and looked up; undefined only in a row with errors. */
+  loanExternalId: string | null | undefined
   clientExternalId?: string | null | undefined
   clientFields?: (string | null)[] | undefined
   paymentKey?: string | null | undefined

@@ -122,7 +122,8 @@ async function saveRows(
 }
 
 function checked(kind: ReadyKind, { line, cells, fields, misfit, rounded }: UploadRow): NewRow {
-  if (misfit !== null) return { line, cells: cells.map(storableText), errors: [misfit] }
+  if (misfit !== null)
+    return { line, cells: cells.map(storableText), errors: [misfit], loanExternalId: null }
   const row = kind.check(fields)
   row.errors.push(...madeUpValues(fields), ...rounded)
   return { line, cells, ...row }
