@@ -4,9 +4,11 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { welcome } from '../src/embedded/welcome.ts'
 import { DIFFERS } from '../src/engine/refusal.ts'
+import { operationCatalogue } from '../src/operations/catalogue.ts'
 import { REFUSALS } from '../src/ops/docs/refusals.ts'
 import { PASSING_REASONS } from '../src/payments/repayment/repayment-refusal.ts'
 import { OWN_REFUSALS } from '../src/payments/suspense-reasons.ts'
+import { kinds } from '../src/portfolio/kinds/kinds.ts'
 import { startSandboxGateways } from '../src/sandbox/gateways/gateway-server.ts'
 import { gatewaySettings } from '../src/sandbox/gateways/gateway-settings.ts'
 import { openShell, shows } from './support/pasted-blocks.ts'
@@ -163,6 +165,32 @@ t.test('the guide explains every code that a refusal of ours may have', t => {
   for (const code of [...codes, ...named, DIFFERS]) t.match(guide(), `| \`${code}\` | `, code)
   t.end()
 })
+
+t.test('the guide lists the members of every operation, and marks the required ones', t => {
+  for (const { name, schema } of operationCatalogue(new Map()).values()) {
+    const [row = ''] = new RegExp(`^\\| \`${name}\` \\| .*$`, 'm').exec(guide()) ?? []
+    for (const member of Object.keys(schema.properties)) {
+      const isRequired = schema.required?.includes(member) ?? false
+      t.ok(isListed(row, member, isRequired), `${name} has ${member}`)
+    }
+  }
+  t.end()
+})
+
+t.test('portfolio.md lists the columns of every kind of file, and marks the required ones', t => {
+  for (const { type, columns } of kinds) {
+    const start = new RegExp(`^\\*\\*${type}\\*\\*:.*?\\n\\n`, 'ims')
+    const [list = ''] = start.exec(pageOf('docs/portfolio.md')) ?? []
+    for (const { name, isRequired } of columns)
+      t.ok(isListed(list, name, isRequired), `${type} have ${name}`)
+  }
+  t.end()
+})
+
+function isListed(list: string, name: string, isRequired: boolean): boolean {
+  const found = [...list.matchAll(new RegExp(`\\b${name}\\b\`?(\\\\\\*)?`, 'g'))]
+  return found.length > 0 && found.some(([, mark]) => mark !== undefined) === isRequired
+}
 
 const guide = () => readFileSync(resolve(ROOT, 'docs/integrating.md'), 'utf8')
 
