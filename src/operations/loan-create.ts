@@ -23,9 +23,9 @@ import {
 import { findLoan, submitLoan } from '../ledger/loans/loan-calls.ts'
 import { ownTerms } from '../ledger/loans/own-terms.ts'
 import type { LoanProduct } from '../ledger/loans/product.ts'
-import { RATE_PERIOD } from './rate-period.ts'
 import { roundingRefusal } from './rounding-refusal.ts'
-import { wholeTerm } from './whole-term.ts'
+import { RATE_PERIOD } from './terms/rate-period.ts'
+import { wholeTerm } from './terms/whole-term.ts'
 
 export const LoanTermFrequencyType = oneOf(['days', 'weeks', 'months', 'years'])
 

@@ -24,10 +24,10 @@ import { ownTerms } from '../ledger/loans/own-terms.ts'
 import { uncollected } from '../ledger/loans/uncollected.ts'
 import { unkeptTerm } from '../ledger/loans/unkept-term.ts'
 import { LoanTermFrequencyType } from './loan-create.ts'
-import { RATE_PERIOD } from './rate-period.ts'
-import { refuseUntypedTerm } from './refuse-untyped-term.ts'
 import { roundingRefusal } from './rounding-refusal.ts'
-import { inFinerPeriods, wholeTerm } from './whole-term.ts'
+import { RATE_PERIOD } from './terms/rate-period.ts'
+import { refuseUntypedTerm } from './terms/refuse-untyped-term.ts'
+import { inFinerPeriods, wholeTerm } from './terms/whole-term.ts'
 
 const schema = updateOf(ExternalId, {
   principal: change(Amount),

@@ -5,7 +5,7 @@ import { trackingId } from '../../engine/operation.ts'
 import { ORIGINS } from '../../engine/origin.ts'
 import { asJson } from '../../http/as-json.ts'
 import { decodeCursor, pageOf } from '../../http/lists/cursor.ts'
-import { RATE_PERIOD } from '../rate-period.ts'
+import { RATE_PERIOD } from '../terms/rate-period.ts'
 import { UnknownTrackingId } from '../tracking-id.ts'
 import {
   matchingOperations,

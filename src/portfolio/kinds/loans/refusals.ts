@@ -4,7 +4,7 @@ import { laterDay, sortable } from '../../../ledger/day-format.ts'
 import type { LedgerLoan } from '../../../ledger/loans/loan.ts'
 import type { LoanProduct } from '../../../ledger/loans/product.ts'
 import type { Application } from '../../../operations/loan-create.ts'
-import { wholeTerm } from '../../../operations/whole-term.ts'
+import { wholeTerm } from '../../../operations/terms/whole-term.ts'
 import { futureDay } from '../future-day.ts'
 import { notExact } from '../not-exact.ts'
 

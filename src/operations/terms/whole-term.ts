@@ -1,4 +1,4 @@
-import type { Frequency } from '../ledger/loans/loan.ts'
+import type { Frequency } from '../../ledger/loans/loan.ts'
 
 type Term = {
   loanTermFrequency: number

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import type { Database } from '../database/database.ts'
-import { invalidField } from '../http/problem.ts'
-import type { Frequency } from '../ledger/loans/loan.ts'
+import type { Database } from '../../database/database.ts'
+import { invalidField } from '../../http/problem.ts'
+import type { Frequency } from '../../ledger/loans/loan.ts'
 import { wholeTerm } from './whole-term.ts'
 
 type Terms = {
