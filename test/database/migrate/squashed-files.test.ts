@@ -15,11 +15,13 @@ const OWN = tableFiles().map(({ name }) => name)
 const AREAS = OWN.filter(name => name < '10')
 const LATER = OWN.filter(name => name >= '10')
 const LAST = AREAS.at(-1) as string
+/** What `squashedDatabase` has recorded: the tables of the later files are there too. */
+const LEFT = [...SQUASHED_FILES, ...LATER].sort()
 const BOTH = [...SQUASHED_FILES, ...OWN].sort()
 
-t.test('a database with all former files is adopted, and only later files are run', async t => {
+t.test('a database with all former files is adopted without a run of their successors', async t => {
   const { db, ownerUrl } = await squashedDatabase(t)
-  t.same((await migrate(ownerUrl, allQueues)).applied, LATER)
+  t.match(await migrate(ownerUrl, allQueues), { applied: [] })
   t.same(await recorded(db), BOTH)
   t.same(await hashes(db), Object.fromEntries(tableFiles().map(f => [f.name, f.sha256])))
   t.match(await migrate(ownerUrl, allQueues), { applied: [] }, 'nor by the next migrate')
@@ -42,7 +44,7 @@ t.test('a file that was added since is applied to an adopted database', async t 
   const newer = await copiedMigrate(t.testdir({}), migrations =>
     writeFileSync(`${migrations}/10-added.sql`, 'create table core.added (id uuid primary key)'),
   )
-  t.match(await newer.migrate(ownerUrl, allQueues), { applied: ['10-added.sql', ...LATER] })
+  t.match(await newer.migrate(ownerUrl, allQueues), { applied: ['10-added.sql'] })
   t.same((await sql`select from core.added`.execute(db)).rows, [])
 })
 
@@ -55,7 +57,7 @@ t.test('an older database is refused with the commit to migrate it with first', 
   })
   t.same(
     await recorded(db),
-    SQUASHED_FILES.filter(name => name !== missing),
+    LEFT.filter(name => name !== missing),
   )
 })
 
@@ -73,7 +75,7 @@ t.test('a file that was edited after it was applied is refused by its name', asy
 t.test('an adoption that is killed records nothing, and the next one starts over', async t => {
   const { db, ownerUrl } = await squashedDatabase(t)
   await killAt(LAST, db, ownerUrl, t)
-  t.same(await recorded(db), SQUASHED_FILES)
+  t.same(await recorded(db), LEFT)
   await migrate(ownerUrl, allQueues)
   t.same(await recorded(db), BOTH)
 })
@@ -98,10 +100,10 @@ t.test('many migrates at once adopt a database once', async t => {
   t.same(await recorded(db), BOTH)
 })
 
-/** The database as a migrate of the commit SQUASHED_AT left it. */
+/** The database as a migrate of the commit SQUASHED_AT left it, with the later files. */
 async function squashedDatabase(t: Test): Promise<FreshDatabase> {
   const database = await freshDatabase(t)
-  await sql`delete from loanops.migration_applied where name = any(${OWN})`.execute(database.db)
+  await sql`delete from loanops.migration_applied where name = any(${AREAS})`.execute(database.db)
   await sql`delete from loanops.views_applied`.execute(database.db)
   await sql`
     insert into loanops.migration_applied (name, sha256)
