@@ -58,6 +58,9 @@ export async function applyFiles(
     everyMs: RETRY_EVERY_MS,
     mayPass: error => isLocked(error) || isDeadlock(error),
     stopping,
+  }).catch(error => {
+    if (current) error.message = `migrations/${current}: ${error.message}`
+    throw error
   })
 }
 

@@ -113,6 +113,16 @@ t.test(
   },
 )
 
+t.test('a migrate that fails names the file at which it failed', async t => {
+  const { ownerUrl } = await freshDatabase(t)
+  const broken = await copiedMigrate(t.testdir({}), migrations =>
+    appendFileSync(`${migrations}/views/queues.sql`, 'select core.absent();'),
+  )
+  await t.rejects(broken.migrate(ownerUrl, allQueues), {
+    message: 'migrations/views/queues.sql: function core.absent() does not exist',
+  })
+})
+
 t.test('a version can start again after a newer one restored a view’s older text', async t => {
   const { db, ownerUrl } = await freshDatabase(t)
   const folder = t.testdir({ first: {}, second: {}, third: {} })
