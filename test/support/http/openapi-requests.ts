@@ -1,4 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check'
+import { GATEWAYS } from '../../../src/payments/gateways/gateways.ts'
+import { kinds } from '../../../src/portfolio/kinds/kinds.ts'
 import { anyCharacter, broken, brokenText } from './broken.ts'
 import { fitting, type Schema } from './from-schema.ts'
 import { inlined } from './inlined.ts'
@@ -94,8 +96,8 @@ function valuesOf(parameters: Parameter[], isFitting: boolean, isPath: boolean) 
 /** Random text never matches a record, so some of the values are those of existing records. */
 function knownOr(name: string, arbitrary: Arbitrary<unknown>): Arbitrary<unknown> {
   const known: Record<string, string[]> = {
-    gateway: ['gateway_a', 'gateway_b'],
-    type: ['loans', 'repayments'],
+    gateway: GATEWAYS,
+    type: kinds.map(({ type }) => type),
     lender: ['LENDER_01', 'LENDER_02', 'UNKNOWN'],
     username: ['asha.rao', 'nobody'],
     id: ['019a0000-0000-7000-8000-000000000000'],
