@@ -63,7 +63,7 @@ export type Operation<Schema extends TObject = TObject> = {
   /** `loan:…` or `client:…`: no other operation on it runs at the same time. */
   subject(data: Static<Schema>): string
   waitsFor?(data: Static<Schema>): string
-  /** The loan's state after a success, for operators. */
+  /** The loan's state after a success, for operators. After `deleted`, reads that lag may still show what is gone. */
   loanState?: string
   /** The ledger permissions that it needs besides reading. Payments and files need none beyond those of other operations. */
   permissions?: string[]
