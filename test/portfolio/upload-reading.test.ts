@@ -25,6 +25,9 @@ t.test(
       bars: plain.replaceAll(',', '|'),
       wordsInTheHeader: plain.replace(REPAYMENT_COLUMNS, names => names.replaceAll('_', ' ')),
       quotes: plain.replaceAll(/[^,\n]+/g, '"$&"'),
+      wrappedHeader: plain
+        .replaceAll(',', '\t')
+        .replace(/^.*/, names => names.replace(/\w+/g, '"$&"').replaceAll('_', '\r\n')),
       blank: plain.replaceAll('\n', '\n\n'),
       reversed,
       unended: plain.trim(),

@@ -23,10 +23,12 @@ const ONE_CELL =
 /** The line by which some programs tell a spreadsheet the delimiter. */
 const SEPARATOR_LINE = /^"?sep=([,;\t|])"?[,;\t|]*$/i
 const EMPTY_LINE = /^[\s,;|"]*$/
+const QUOTED = /"[^"]*"/g
 
 /** @returns undefined if there is no complete line that is not empty */
 export function firstLineOf(text: string): string | undefined {
-  const lines = text.split(/[\r\n]/)
+  // A spreadsheet breaks the lines of a cell whose text is wrapped.
+  const lines = text.replace(QUOTED, cell => cell.replace(/[\r\n]/g, ' ')).split(/[\r\n]/)
   return lines.slice(0, -1).find(line => !EMPTY_LINE.test(line))
 }
 
