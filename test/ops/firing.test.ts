@@ -1,9 +1,11 @@
 import { Registry } from 'prom-client'
 import t from 'tap'
+import { confirmFeature } from '../../src/books/confirm/confirm-feature.ts'
 import { measure } from '../../src/ops/measured.ts'
 import { paymentGauges } from '../../src/payments/payment-signals.ts'
 import { REASONS } from '../../src/payments/suspense-reasons.ts'
 import { lendersFile } from '../support/config/lenders-file.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
 import { firing, minutesOf, QUIET_MINUTES, rules, scraped } from '../support/ops/alerts.ts'
 import { capturedA } from '../support/payments/gateway-events.ts'
 import { paymentService } from '../support/payments/payments.ts'
@@ -140,6 +142,28 @@ t.test('an alert fires for what only a person can settle, though one batch broug
   const fired = firedBy(since(before, text), 60)
   for (const alert of ['LoanopsPaymentsInSuspense', 'LoanopsUnknownEventTypes'])
     t.ok(fired.includes(alert), alert)
+})
+
+t.test('an alert waits for three batches before a gateway counts as not answering', async t => {
+  const { db } = await freshDatabase(t)
+  const registry = new Registry()
+  const log = { warn: () => undefined }
+  const gauges = confirmFeature.gauges.map(gauge =>
+    gauge({ metrics: { registry }, patient: db, log }),
+  )
+  t.teardown(() => Promise.all(gauges.map(gauge => gauge.stop())))
+  const series = 'loanops_payments_waiting_for_gateway{gateway="gateway_a"}'
+  const before = await until(async () => {
+    const text = await registry.metrics()
+    return text.includes(`${series} 0\n`) && text
+  }, 'the gauge is measured')
+  const fires = (minutes: number, wait = Number.POSITIVE_INFINITY) =>
+    firedBy(minute => (minute >= 0 && minute < wait ? `${series} 1` : before), minutes).includes(
+      'LoanopsGatewayUnanswered',
+    )
+  t.notOk(fires(60), 'two batches')
+  t.notOk(fires(60, 1), 'an hour after it was confirmed')
+  t.ok(fires(92), 'three batches')
 })
 
 t.test('each process shows refused signatures from 0, so the first is an increase', async t => {
