@@ -130,6 +130,20 @@ t.test(
   },
 )
 
+t.test('a decision about a payment takes a day as the page shows it', async t => {
+  await hold('LENDER_02', { id: 'pay_copied', loan: 'L-78' })
+  const path = '/console/payments/gateway_a/pay_copied'
+  const [, paid_on = ''] = /<time[^>]*>([^<,]+),/.exec((await operator(path)).text) ?? []
+  const post = {
+    outcome: 'post',
+    external_loan_id: 'L-1001',
+    amount: '998.00',
+    paid_on,
+    note: 'so',
+  }
+  t.equal((await operator(`${path}/resolve`, post)).status, 303, paid_on)
+})
+
 t.test('a note is shown with its author', async t => {
   const path = '/console/payments/gateway_a/rfnd_1'
   await operator(`${path}/note?kind=refund`, { note: 'asked the lender' })

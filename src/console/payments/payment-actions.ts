@@ -3,7 +3,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { toDo, toOperate } from '../../accounts/access/needs.ts'
 import { checkPayment } from '../../books/readback/check-payment.ts'
-import { dayOfIso, dayText } from '../../day.ts'
+import { dayOf } from '../../csv/day-cell.ts'
 import { only } from '../../http/fields/schemas.ts'
 import { ExternalId, Note } from '../../http/fields/text-fields.ts'
 import { FieldErrors } from '../../http/problem.ts'
@@ -119,13 +119,12 @@ function fieldsOf(form: Static<typeof Decision>): object {
     form.ledger_transaction_id,
   ].map(text => text && trimmed(text))
   const isPlain = /^\d{1,13}(\.\d{1,2})?$/.test(amount ?? '')
-  const day = dayOfIso(paid_on ?? '')
   const all: Record<string, unknown> = {
     outcome,
     note,
     external_loan_id,
     amount: isPlain ? Number(amount) : amount,
-    paid_on: day === undefined ? paid_on : dayText(day),
+    paid_on: dayOf(paid_on ?? '')?.text ?? paid_on,
     ledger_transaction_id,
   }
   return Object.fromEntries(
@@ -133,7 +132,7 @@ function fieldsOf(form: Static<typeof Decision>): object {
   )
 }
 
-/** The form takes days in two forms, the API in one. */
+/** The form takes days as people write them, the API in one form. */
 function inWordsOfTheForm<T>(read: () => T): T {
   try {
     return read()
