@@ -325,6 +325,24 @@ t.test('gateway B’s report of settlements is read with both of its sections', 
   ])
 })
 
+t.test('the error of a payout in gateway B’s report names the first section’s column', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const settled = '2026-02-07 12:00:00,UTR1'
+  const { errors } = await upload(
+    service,
+    'gateway_b',
+    'Id,Net Settlement Amount,UTR No.,Settlement Date',
+    '2083,Rs. 976.40,UTR1,2026-02-07 12:00:00',
+    '2084,976.40,1.5E+11,2026-02-07 12:00:00',
+    B_EVENTS,
+    `9,PAYMENT,CREDIT,INR,2026-02-05 10:00:09,SUCCESS,1000,976.40,${settled},order_1,9,INR,1000,20,3.6,2026-02-05 10:00:00`,
+  )
+  t.match(errors, [
+    { line: 2, reason: /^Net Settlement Amount must be a number [^;]*$/ },
+    { line: 3, reason: /^UTR No\. is in scientific notation/ },
+  ])
+})
+
 t.test('the error of a part’s amount in gateway B’s report names the part’s column', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const settled = '2026-02-07 12:00:00,UTR1'

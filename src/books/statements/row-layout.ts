@@ -55,7 +55,7 @@ export function rowLayout(place: Place) {
       const next = recognise(row.cells, place)
       if (next !== undefined) enter(next, row)
       else if (before === undefined) return false
-      else summary.note(before.format, fieldsIn(row.cells, before), row, shapeOf(before, delimiter))
+      else summary.note(before, row, shapeOf(before, delimiter))
       return true
     },
     noRows: sections.noRows,
@@ -69,12 +69,7 @@ export function rowLayout(place: Place) {
     /** The time of the row's payment: a refused row belongs to that day. */
     timeIn: ({ captured_at, event_time }: CsvFields) =>
       captured_at ?? (event_time && inIndia(event_time)),
-    /** The reason with the file's own name of the column. */
-    labelled(reason: string): string {
-      const [name = '', ...rest] = reason.split(' ')
-      const label = labelOf(layout, name)
-      return label === undefined ? reason : [label, ...rest].join(' ')
-    },
+    labelled: (reason: string) => labelled(layout, reason),
   }
 
   function enter(found: ReportLayout, header: CsvRow) {
@@ -126,18 +121,19 @@ function shapeOf(layout: ReportLayout, delimiter: string): RowShape {
 /** The ids of the settlements in the section before the payments, by their UTRs, and what they paid out. */
 function summaryReader() {
   const settlements = new Map<string, string>()
-  const payouts: { row: ReadRow; line: number; misfit: string | null }[] = []
+  const payouts: { row: ReadRow; line: number; misfit: string | null; of: ReportLayout }[] = []
   const fitRow = rowFitter()
   return {
     settlements,
     payouts,
-    note(format: Format, fields: CsvFields, came: CsvRow, shape: RowShape) {
+    note(of: ReportLayout, came: CsvRow, shape: RowShape) {
+      const fields = fieldsIn(came.cells, of)
       const { utr, settlement_id } = fields
       if (settlement_id === undefined) return
       const { misfit } = fitRow(came, shape)
       if (utr !== undefined && misfit === null) settlements.set(utr, settlement_id)
-      const row = format.read(fields, settlements, null)
-      payouts.push({ row, line: came.line, misfit })
+      const row = of.format.read(fields, settlements, null)
+      payouts.push({ row, line: came.line, misfit, of })
     },
   }
 }
@@ -155,6 +151,13 @@ const isNamed = ([name, text]: [string, string]) =>
   !(MAY_LACK.includes(name) || (MONEY.includes(name) && /[a-z]/i.test(text))) ||
   placeholder(text) === undefined
 
+/** The reason with the file's own name of the column. */
+export function labelled(layout: ReportLayout, reason: string): string {
+  const [name = '', ...rest] = reason.split(' ')
+  const label = labelOf(layout, name)
+  return label === undefined ? reason : [label, ...rest].join(' ')
+}
+
 /**
  * The column's label in the file. The id of a part of a settlement is gateway B's event, which may be no payment, and gateway A
  * states what it paid out in two columns.
@@ -165,8 +168,11 @@ function labelOf({ labels }: ReportLayout, name: string): string | undefined {
       .filter(label => label !== undefined)
       .join(' or ')
   if (name === 'event_amount') return labels.get(name) ?? labels.get('amount')
+  if (name === 'paid_out') return labels.get(name) ?? labels.get('amount_settled')
   if (name !== 'id') return labels.get(name)
-  return labels.get('event_id') ?? labels.get('gateway_payment_id')
+  return ['event_id', 'gateway_payment_id', 'settlement_id']
+    .map(one => labels.get(one))
+    .find(label => label !== undefined)
 }
 
 function toldApart(row: ReadRow, numbered: ReturnType<typeof partNumbers>, file: number): ReadRow {

@@ -9,7 +9,7 @@ import type { ReadRow } from '../../payments/gateways/report-format.ts'
 import type { WithStatus } from '../apis/with-statuses.ts'
 import { errorsOfSaid, errorsOfSettled, paidTimeOf } from './check-statement-row.ts'
 import type { Place } from './recognise.ts'
-import { rowLayout } from './row-layout.ts'
+import { labelled, rowLayout } from './row-layout.ts'
 import type { Refused } from './statement-days.ts'
 import { statementFile } from './statement-file.ts'
 
@@ -87,11 +87,12 @@ function validPayouts(
   layout: ReturnType<typeof rowLayout>,
   result: { rows: number; errors: Invalid[] },
 ): ReadRow[] {
-  return layout.takePayouts().flatMap(({ row, line, misfit }) => {
+  return layout.takePayouts().flatMap(({ row, line, misfit, of }) => {
     const reasons = misfit === null ? errorsOf(row, {}, []) : [misfit]
     if (reasons.length === 0) return [row]
     result.rows++
-    list(result.errors, line, reasons.map(layout.labelled))
+    // What was settled and what was paid out are in one column.
+    list(result.errors, line, [...new Set(reasons.map(reason => labelled(of, reason)))])
     return []
   })
 }
