@@ -19,6 +19,14 @@ t.test('calls whose connections died show in the metrics long before they end', 
   t.equal(slots.free('live'), 0)
 })
 
+t.test('calls that ended without an answer still show while they are repeated', async t => {
+  const { ledger, hung, unansweredSeconds } = await withHungCalls(t)
+  await until(async () => (await unansweredSeconds()) > HUNG_AFTER_MS / 1_000)
+  await ledger.cutOff()
+  await Promise.all(hung)
+  t.ok((await unansweredSeconds()) > HUNG_AFTER_MS / 1_000)
+})
+
 t.test('hung calls hold up neither others nor a probe once the ledger can be reached', async t => {
   const { path, ledger, ask } = await withHungCalls(t)
   const next = ask()
