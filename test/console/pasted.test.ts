@@ -37,6 +37,16 @@ t.test('a search finds an id in quotation marks, or in letters of another case',
     t.equal(await found(spelt), '/console/loans/L-1001', spelt)
 })
 
+t.test('a search finds a payment or a loan as messages and callbacks name it', async t => {
+  const found = async (q: string) =>
+    (await operator(`/console/search?q=${encodeURIComponent(q)}`)).headers.get('location')
+  const page = await found('pay_plus')
+  for (const spelt of ['gateway_a/pay_plus', 'payment:gateway_a/pay_plus', 'gateway_a-pay_plus-r2'])
+    t.equal(await found(spelt), page, spelt)
+  t.equal(await found('loan:L-1001'), '/console/loans/L-1001')
+  t.equal(page, '/console/payments/gateway_a/pay_plus')
+})
+
 t.test('a search that shows only some of what it finds says so', async t => {
   const says = async () =>
     /there may be more/.test((await operator('/console/search?q=a@upi')).text)

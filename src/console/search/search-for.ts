@@ -16,19 +16,22 @@ import {
 export const MAX_HITS_PER_KIND = 20
 const QUOTED = /^["'‘“](.+)["'’”]$/s
 const SHA256 = /^[0-9a-f]{64}$/i
-/** The external id of a payment's repayment at the ledger, perhaps of one that was posted again. */
-const REPAYMENT_ID = /^(gateway_[a-z]+)-(\w+)(-r\d+)?$/
+/** A payment by its repayment's external id at the ledger, perhaps of one posted again, or as messages name it. */
+const NAMED_PAYMENT = /^(gateway_[a-z]+)(?:-(\w+)(?:-r\d+)?|\/(.+))$/
+/** What a callback's subject has before the name. */
+const KIND_OF_SUBJECT = /^(?:loan|client|payment|migration):/
 
 type Hit = { title: string; path: string }
 type Found = { kind: string; id: string }
 
 /**
- * People paste an id with the apostrophe that keeps a spreadsheet from computing it, in quotation marks, or retyped in
- * other letters: what is found under none of these has no such id.
+ * People paste an id with the apostrophe that keeps a spreadsheet from computing it, in quotation marks, as the subject of a
+ * callback, or retyped in other letters: what is found under none of these has no such id.
  */
 export async function searchFor(db: Database, q: string): Promise<Hit[]> {
   const bare = unescapeFormula(q).replace(QUOTED, '$1')
-  for (const spelt of new Set([q, bare, bare.toUpperCase(), bare.toLowerCase()])) {
+  const named = bare.replace(KIND_OF_SUBJECT, '')
+  for (const spelt of new Set([q, bare, named, bare.toUpperCase(), bare.toLowerCase()])) {
     const hits = await searchExactly(db, spelt)
     if (hits.length > 0) return hits
   }
@@ -83,7 +86,7 @@ async function payments(db: Database, q: string): Promise<Hit[]> {
   const found = (condition: RawBuilder<unknown>) =>
     sql`(select gateway, gateway_payment_id, kind from core.transaction where ${condition} limit ${MAX_HITS_PER_KIND})`
   const keys = keysOf(q)
-  const [, gateway = null, id = null] = REPAYMENT_ID.exec(q) ?? []
+  const [, gateway = null, posted, id = posted ?? null] = NAMED_PAYMENT.exec(q) ?? []
   const loans = sql`array(select external_loan_id from core.reference where key = any(${keys}))`
   const { rows } = await sql<{ gateway: string; gateway_payment_id: string; kind: 'payment' }>`
     ${found(sql`gateway_payment_id = ${q}`)}
