@@ -83,7 +83,7 @@ create or replace function core.parts_of(wanted_day date)
    cross join lateral (
      select greatest(least(known, coalesce(said, known)) - greatest(stands, intended), 0) as left_out,
             -- What was handled for an event that shows no amount is not known to be money.
-            said is null and c.is_complete and not (bucket = 'handled' and greatest(stands, known) = 0) as is_not_there) d
+            said is null and c.is_complete and not (bucket = 'handled' and greatest(stands, known) + returned = 0) as is_not_there) d
    cross join lateral (values
      (bucket,           said is not null and id is not null and (returned = 0 or least(stands, said) > 0), least(stands, said)),
      ('returned',       returned > 0 and (said is not null or not c.is_complete), least(returned, coalesce(captured, returned))),

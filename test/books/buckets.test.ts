@@ -41,6 +41,11 @@ const CASES: Record<string, [Statement | null, Payment | null, Record<string, st
   ],
   'failed on both sides': [{ status: 'failed' }, { state: 'failed' }, {}],
   'unknown to the gateway': [null, { state: 'waiting' }, { captured: '0', not_at_gateway: '1000' }],
+  'unknown to the gateway, handled after all of it went back': [
+    null,
+    { state: 'handled', returned_amount: '1000' },
+    { captured: '0', not_at_gateway: '1000' },
+  ],
   'unknown to the gateway, dismissed': [null, { state: 'dismissed' }, { captured: '0' }],
   'without a time, an amount or a currency': [
     null,
