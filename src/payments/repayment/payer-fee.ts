@@ -17,7 +17,8 @@ export function lessPayerFee(config: PaymentSettings, payment: DuePayment, produ
   // The assignment of a payment counts as its review.
   const feeToSee = isBelieved && overruled.length === 0 && (wanted === 'review' || !found.addsUp)
   const feeToKeep = wanted === 'credit' || !found.addsUp ? null : found.fee
-  const amount = new Decimal(found.captured).minus(feeToKeep ?? 0).toFixed()
+  // The fee is the last part to go back.
+  const amount = Decimal.max(new Decimal(found.captured).minus(feeToKeep ?? 0), 0).toFixed()
   return { ...payment, amount, feeToSee, feeToKeep }
 }
 

@@ -171,16 +171,20 @@ t.test('a refund of a payment of an unknown event that was decided is a refund',
   t.same(await service.shown('rfnd_2'), HELD)
 })
 
-t.test('a payment that the ledger has is not returned by its full refund', async t => {
-  const service = await reversing(t)
-  await service.bookByHand('pay_1', 1_000)
-  const [captured, refunded] = [capturedA({ loan: 'L-1' }), refund()]
-  for (const event of [captured, refunded]) await service.signed(event)
-  await service.batch()
-  t.same(await service.shown('pay_1'), ['suspense', 'ledger_refused', null, '1000'])
-  const { payment } = await service.payment('pay_1')
-  t.match(payment, { detail: /different: amount is 1000 there, not 0/ })
-})
+for (const [what, payment, booked] of [
+  ['payment', {}, 1_000],
+  ['payment with its payer’s fee', { fee: 1_000, tax: 0, fee_bearer: 'customer' }, 990],
+] as const)
+  t.test(`a ${what} that the ledger has is not returned by its full refund`, async t => {
+    const service = await reversing(t)
+    await service.bookByHand('pay_1', booked)
+    const [captured, refunded] = [capturedA({ loan: 'L-1', payment }), refund()]
+    for (const event of [captured, refunded]) await service.signed(event)
+    await service.batch()
+    t.same(await service.shown('pay_1'), ['suspense', 'ledger_refused', null, '1000'])
+    const { detail } = (await service.payment('pay_1')).payment
+    t.match(detail, RegExp(`different: amount is ${booked} there, not 0`))
+  })
 
 t.test('a payment whose loan the ledger does not know is returned by its full refund', async t => {
   const service = await reversing(t)
