@@ -144,6 +144,15 @@ t.test('an alert fires for what only a person can settle, though one batch broug
     t.ok(fired.includes(alert), alert)
 })
 
+t.test('an operation behind an approval at the ledger does not count as stuck', async t => {
+  const behind = `${OLD}{lane="live",waiting_for="predecessor"} 901`
+  const approval = 'loanops_operations_unfinished{lane="live",waiting_for="ledger_approval"} 1'
+  const calls = (text: string) => firedBy(always(text), 10).includes('LoanopsLiveOperationsStuck')
+  t.notOk(calls(`${behind}\n${approval}`))
+  t.ok(calls(behind), 'behind anything else')
+  t.ok(calls(`${OLD}{lane="live",waiting_for="nothing"} 901\n${approval}`), 'another operation')
+})
+
 t.test('an alert waits for three batches before a gateway counts as not answering', async t => {
   const { db } = await freshDatabase(t)
   const registry = new Registry()

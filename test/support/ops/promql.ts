@@ -64,13 +64,24 @@ function parse(expression: string, history: History): Series {
   return whole
 
   function either(): Series {
-    let left = comparison()
+    let left = exception()
     while (peek() === 'or') {
       take()
-      const [one, other] = [left, comparison()]
+      const [one, other] = [left, exception()]
       left = minute => [...one(minute), ...other(minute)]
     }
     return left
+  }
+
+  function exception(): Series {
+    const left = comparison()
+    if (peek() !== 'unless') return left
+    take()
+    const excepted = comparison()
+    return minute => {
+      const keys = excepted(minute).map(({ labels }) => key(labels))
+      return left(minute).filter(({ labels }) => !keys.includes(key(labels)))
+    }
   }
 
   function comparison(): Series {
