@@ -3,6 +3,7 @@ import { unescapeFormula } from '../../csv/formula.ts'
 import type { Database } from '../../database/database.ts'
 import { clientSubject, loanSubject } from '../../engine/operation.ts'
 import { isUuid } from '../../ids.ts'
+import { GATEWAYS } from '../../payments/gateways/gateways.ts'
 import { REFERENCE_KINDS } from '../../payments/references/reference-record.ts'
 import {
   clientPath,
@@ -17,7 +18,7 @@ export const MAX_HITS_PER_KIND = 20
 const QUOTED = /^["'‘“](.+)["'’”]$/s
 const SHA256 = /^[0-9a-f]{64}$/i
 /** A payment by its repayment's external id at the ledger, perhaps of one posted again, or as messages name it. */
-const NAMED_PAYMENT = /^(gateway_[a-z]+)(?:-(\w+)(?:-r\d+)?|\/(.+))$/
+const NAMED_PAYMENT = new RegExp(`^(${GATEWAYS.join('|')})(?:-(\\w+)(?:-r\\d+)?|/(.+))$`)
 /** What a callback's subject has before the name. */
 const KIND_OF_SUBJECT = /^(?:loan|client|payment|migration):/
 
