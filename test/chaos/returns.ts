@@ -1,8 +1,12 @@
-import type { GatewayName } from '../../src/payments/gateways/gateways.ts'
 import { dispute, disputeOfB, refund, refundOfB } from '../support/payments/reversals.ts'
 
-/** A payment in its gateway's own books. */
-export type Paid = { gateway: GatewayName; id: string; paise: number; isCaptured: boolean }
+/** A payment in the own books of one of the gateways that a run plays. */
+export type Paid = {
+  gateway: 'gateway_a' | 'gateway_b'
+  id: string
+  paise: number
+  isCaptured: boolean
+}
 
 /** A refund or a dispute of a payment, with its gateway's events about it. */
 export type Return = {
@@ -19,7 +23,7 @@ const DISPUTED = 0.5
 /** Lost, and won in the phase after it. */
 const RECOVERED = 'recovered'
 /** The events of a dispute until it ends as the last of them says, or as the name before them. */
-const DISPUTES: Record<GatewayName, Record<string, string[]>> = {
+const DISPUTES: Record<Paid['gateway'], Record<string, string[]>> = {
   gateway_a: {
     open: ['created'],
     under_review: ['created', 'under_review'],
