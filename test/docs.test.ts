@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { sql } from 'kysely'
 import t from 'tap'
+import { CALLBACK_TYPES } from '../src/config/settings/callback-settings.ts'
 import { welcome } from '../src/embedded/welcome.ts'
 import { DIFFERS } from '../src/engine/refusal.ts'
 import { operationCatalogue } from '../src/operations/catalogue.ts'
@@ -174,6 +175,12 @@ t.test('the guide lists the members of every operation, and marks the required o
       t.ok(isListed(row, member, isRequired), `${name} has ${member}`)
     }
   }
+  t.end()
+})
+
+t.test('the guide lists every type of callback', t => {
+  for (const type of CALLBACK_TYPES)
+    t.match(guide(), new RegExp(`^\\|.*\`${type}\`.* \\|`, 'm'), type)
   t.end()
 })
 
