@@ -38,15 +38,20 @@ t.test('a replay whose times are swapped is refused before it is counted', async
   t.match(text, /<strong>from<.strong> must not be after to</)
 })
 
-t.test('a replay includes what the list shows at its last second', async t => {
-  await sql`
+t.test(
+  'a replay and the list’s filter include what the list shows at their last second',
+  async t => {
+    await sql`
     insert into loanops.callback (type, subject, about, occurred_at, sequence, body, state, created_at)
     values ('payment.posted', 'loan:L-1', raw.new_id(), now(), 1, '{}', 'failed', '2026-03-05T10:00:00.6Z')`.execute(
-    db,
-  )
-  const { text: list } = await operator('/console/callbacks.csv')
-  const [shown = ''] = /2026-03-05 15:[\d:]+/.exec(list) ?? []
-  const at = shown.replace(' ', 'T')
-  const { text } = await operator(`/console/callbacks/replay?from=${at}&to=${at}`)
-  t.match(text, /Replay 1</)
-})
+      db,
+    )
+    const { text: list } = await operator('/console/callbacks.csv')
+    const [shown = ''] = /2026-03-05 15:[\d:]+/.exec(list) ?? []
+    const at = shown.replace(' ', 'T')
+    const { text } = await operator(`/console/callbacks/replay?from=${at}&to=${at}`)
+    t.match(text, /Replay 1</)
+    for (const one of [at, shown])
+      t.match((await operator(`/console/callbacks?from=${one}&to=${one}`)).text, />1 row</, one)
+  },
+)

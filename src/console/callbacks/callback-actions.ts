@@ -21,7 +21,7 @@ import { performForm } from '../frame/forms/perform-form.ts'
 import { donePath } from '../frame/notice.ts'
 import { callbackPath } from '../frame/paths.ts'
 import type { PageContext } from '../page-context.ts'
-import { localTime } from '../text/local-time.ts'
+import { localEnd, localTime } from '../text/local-time.ts'
 
 const { state, type } = callbackFilters
 const Replay = only({ from: Time, to: Time, state, type })
@@ -29,7 +29,6 @@ const local = Type.String({ maxLength: 40 })
 /** `from` and `to` in the ledger's zone, as the browser's fields send them. */
 const Count = only({ from: local, to: local, state, type })
 const resendSchema = { params: IdParams }
-const LAST_OF_SECOND_MS = 999
 
 export function callbackActions(context: PageContext): FastifyPluginAsyncTypebox {
   const { db, formats } = context
@@ -41,10 +40,10 @@ export function callbackActions(context: PageContext): FastifyPluginAsyncTypebox
     })
 
     app.get('/callbacks/replay', toRead({ querystring: Count }), async (request, reply) => {
-      const at = (field: 'from' | 'to') => localTime(request.query[field], formats.timeZone, field)
-      // Pages show times in seconds, so `to` means the whole of its second.
-      const to = new Date(at('to').getTime() + LAST_OF_SECOND_MS).toISOString()
-      const replay = { ...request.query, from: at('from').toISOString(), to }
+      const { query } = request
+      const from = localTime(query.from, formats.timeZone, 'from').toISOString()
+      const to = localEnd(query.to, formats.timeZone, 'to').toISOString()
+      const replay = { ...query, from, to }
       const counted = { ...replay, dry_run: true }
       const { callbacks } = await replayCallbacks(db, counted, askerOf(request))
       const body = confirmation(formats, replay, callbacks)

@@ -1,3 +1,4 @@
+import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
 import { callbackFilters } from '../../callbacks/callback-record.ts'
@@ -11,6 +12,7 @@ import { listRoutes } from '../lists/list-routes.ts'
 import { numberColumn } from '../lists/number-column.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
+import { localPeriod } from '../text/local-time.ts'
 import { replayForms } from './replay-forms.ts'
 import { callbackSubject } from './subject-of.ts'
 
@@ -25,10 +27,11 @@ export function callbackState(state: string): Html {
 
 function callbackList(context: PageContext): List<typeof callbackFilters, CallbackRow> {
   const { db, formats } = context
+  const { from, to } = localPeriod(formats.timeZone)
   return {
     path: '/callbacks',
     title: 'Callbacks',
-    filters: callbackFilters,
+    filters: { ...callbackFilters, from: Type.Optional(from), to: Type.Optional(to) },
     cursor: ['bigint'],
     empty: 'No callback matches. If CALLBACK_URL is set, callbacks to the LOS appear here.',
     columns: callbackColumns(context),
