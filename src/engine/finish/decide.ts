@@ -1,4 +1,5 @@
 import { type Answer, type Outcome, TOO_EARLY } from '../../ledger/answers/answer.ts'
+import { isOfLedgerShape } from '../../ledger/answers/error-body.ts'
 import { isRefusedUnderKey } from '../../ledger/answers/outcome-under-key.ts'
 import type { Finding } from '../../ledger/check/finding.ts'
 import { publicReason } from '../../log/public-error.ts'
@@ -210,8 +211,16 @@ function retryUnwritten(claim: Claim, answer: Answer, reason: WaitingFor) {
   return {
     ...retryLater(claim, answer),
     ...keepWaitingForApproval(claim, reason),
-    lookFirst: claim.lookFirst || !answer.leftNothing,
+    lookFirst: claim.lookFirst || !answer.leftNothing || mayBeOfRepeat(answer),
   }
+}
+
+/**
+ * Proxies repeat a DELETE by themselves, and may answer for the repeat of one that was applied. No key shows that: the
+ * ledger looks for the loan first, so that its own answer shows that the loan is still there.
+ */
+function mayBeOfRepeat({ method, outcome, body }: Answer): boolean {
+  return method === 'DELETE' && outcome === 'not_now' && !isOfLedgerShape(body)
 }
 
 function retryLater(

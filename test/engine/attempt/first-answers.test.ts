@@ -121,6 +121,15 @@ t.test('somebody else’s change is not mistaken for a write that was turned awa
   for (const { name, wanted, status } of await endsOf(t, rows)) t.equal(status, wanted, name)
 })
 
+t.test('an applied delete succeeds although a rate limiter answers for its repeat', async t => {
+  const { proxy, service } = await throughProxy(t)
+  const loan = await ledgerLoan(service)
+  const limited = { status: 429, body: 'Too Many Requests', afterwards: true }
+  proxy.interferences = [{ of: loan, on: 'writes', times: 1, ...limited }]
+  const id = await submit(service.call, 'LOAN_DELETE', { external_loan_id: loan })
+  t.match(await ending(service.call, id), { status: 'success' })
+})
+
 t.test('a refused delete does not succeed when somebody else deletes the loan later', async t => {
   const service = await startTestService(t)
   const loan = await ledgerLoan(service)
