@@ -5,7 +5,7 @@ import { numberIn } from '../../../csv/number-cell.ts'
 import { indexable } from '../indexable.ts'
 import type { CheckedRow } from '../kind.ts'
 import type { Step } from '../step.ts'
-import { CLIENT_COLUMNS } from './client-columns.ts'
+import { CLIENT_COLUMNS } from './steps.ts'
 
 /** Codes are texts, even if they consist of digits only. */
 const CODES = {

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Rule } from '../kind.ts'
 import { lostZeros } from '../lost-zeros.ts'
 import { twice } from '../twice.ts'
-import { CLIENT_COLUMNS } from './client-columns.ts'
+import { CLIENT_COLUMNS } from './steps.ts'
 
 const loanTwice = twice(sql`loan_external_id`, 'loan_external_id: this loan')
 
@@ -14,9 +14,11 @@ const conflictingClient: Rule = id => sql`
     from (${unlike(id, sql`client_external_id`, sql`client_fields`)}) u
     join loanops.migration_row other on other.migration_id = ${id} and other.line = u.other`
 
+const mobileNumber = sql`client_fields[${sql.lit(CLIENT_COLUMNS.indexOf('client_mobile_no') + 1)}]`
+
 const sharedMobileNumber: Rule = id => sql`
   select line, 'client_mobile_no: line ' || other || ' has this number for another client'
-    from (${unlike(id, sql`client_fields[3]`, sql`client_external_id`)}) unlike`
+    from (${unlike(id, mobileNumber, sql`client_external_id`)}) unlike`
 
 /** This rule handles each row a fixed number of times, because every row may have the same placeholder. */
 const unlike = (id: string, shared: RawBuilder<unknown>, said: RawBuilder<unknown>) => sql`

@@ -30,6 +30,8 @@ const clientFields = [
   text('client_email_address', 'emailAddress'),
   day('client_activation_date', 'activationDate'),
 ]
+/** They are the same in all rows of a client. */
+export const CLIENT_COLUMNS = clientFields.slice(1).map(({ column }) => column)
 const loanFields = [
   text('client_external_id', 'clientId'),
   text('lender', 'lenderConfig'),
