@@ -15,15 +15,16 @@ import type { PaymentEvent } from '../payment-event.ts'
 import { eventQueue } from '../queue.ts'
 
 const MAX_CHARACTERS_PER_JOB = 2_000_000
-/** Limits the memory for events that wait for a commit, in characters of base64. */
-const MAX_CHARACTERS_WAITING = 64_000_000
-/** @throws if the commit takes too long; if it succeeds after all, the gateway's repeat changes nothing */
-export function enqueueEvents(
-  db: Database,
-  boss: PgBoss,
-  watch: Watch,
-): (event: PaymentEvent) => Promise<void> {
-  let waiting = 0
+/** Limits the memory for events that wait for a commit, in characters of base64, in each of the two lines. */
+const MAX_CHARACTERS_WAITING = 32_000_000
+
+type Enqueue = (event: PaymentEvent) => Promise<void>
+
+/**
+ * Events that a signature proves wait in a line of their own, which no stranger can fill.
+ * @throws if the commit takes too long; if it succeeds after all, the gateway's repeat changes nothing
+ */
+export function enqueueEvents(db: Database, boss: PgBoss, watch: Watch): Enqueue {
   const watched = watch.over('payment events')
   const wake = openWaker(db, eventQueue)
   const commitEvents = async (events: PaymentEvent[]) => {
@@ -33,11 +34,14 @@ export function enqueueEvents(
     wake()
     return events.map(() => undefined)
   }
-  const commit = groupCommit<PaymentEvent, void>(commitEvents, {
-    onWaited: watch.waited('payment events'),
-    groups: MAX_CONCURRENT_GROUPS,
-  })
+  const options = { onWaited: watch.waited('payment events'), groups: MAX_CONCURRENT_GROUPS }
+  const [proved, others] = [inLine(commitEvents, options), inLine(commitEvents, options)]
+  return event => (event.verifiedBy === null ? others(event) : proved(event))
+}
 
+function inLine(...committing: Parameters<typeof groupCommit<PaymentEvent, void>>): Enqueue {
+  const commit = groupCommit(...committing)
+  let waiting = 0
   return event => {
     const size = event.body.length
     if (waiting + size > MAX_CHARACTERS_WAITING)

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import t from 'tap'
-import { openDatabase } from '../../../src/database/database.ts'
+import t, { type Test } from 'tap'
+import { openDatabase, type Trx } from '../../../src/database/database.ts'
 import { LONG_STATEMENT_MS } from '../../../src/database/pool/pool-config.ts'
 import { openWatch } from '../../../src/database/watch.ts'
 import { enqueueEvents } from '../../../src/payments/intake/enqueue-events.ts'
@@ -8,23 +8,43 @@ import type { PaymentEvent } from '../../../src/payments/payment-event.ts'
 import { openQueue } from '../../../src/queue/queue.ts'
 import { freshDatabase } from '../../support/database/fresh-database.ts'
 
-/** Two of them are more than may wait. */
-const LARGE = 'x'.repeat(33_000_000)
+/** Two of them are more than may wait in one line. */
+const LARGE = 'x'.repeat(17_000_000)
+const SMALL = Buffer.from('{}').toString('base64')
 
-t.test('an event counts as waiting until its commit ends, even if its caller gives up', async t => {
+/** Takes events whose statements wait for longer than a caller does. */
+async function openIntake(t: Test) {
   const { db, url } = await freshDatabase(t)
-  // Its statements wait for longer than a caller does.
   const statementMs = LONG_STATEMENT_MS
   const ours = openDatabase(url, { max: 2, name: 'test', statementMs, onError() {} })
   const boss = openQueue(url, { name: 'test', isWorker: false, onError() {} })
   await boss.start()
   t.teardown(() => Promise.all([boss.stop({ graceful: false }), ours.destroy()]))
-  const enqueue = enqueueEvents(ours, boss, openWatch())
+  return { db, enqueue: enqueueEvents(ours, boss, openWatch()) }
+}
+
+const lockJobs = (trx: Trx) => sql`lock pgboss.job in access exclusive mode`.execute(trx)
+
+t.test('an event counts as waiting until its commit ends, even if its caller gives up', async t => {
+  const { db, enqueue } = await openIntake(t)
   await db.transaction().execute(async trx => {
-    await sql`lock pgboss.job in access exclusive mode`.execute(trx)
+    await lockJobs(trx)
     await t.rejects(enqueue(event(LARGE)), { message: /the database is slow/ })
     await t.rejects(enqueue(event(LARGE)), { message: /too many events are waiting/ })
   })
+})
+
+t.test('an event that a signature proves is stored although others are too many', async t => {
+  const { db, enqueue } = await openIntake(t)
+  const { proved } = await db.transaction().execute(async trx => {
+    await lockJobs(trx)
+    const others = [1, 2, 3, 4].map(() => enqueue(event(LARGE)).catch(() => undefined))
+    const proved = enqueue({ ...event(SMALL), verifiedBy: 'LENDER_02' })
+    await t.rejects(enqueue(event(LARGE)), { message: /too many events are waiting/ })
+    t.teardown(() => Promise.all(others))
+    return { proved: proved.then(() => 'stored', String) }
+  })
+  t.equal(await proved, 'stored')
 })
 
 function event(body: string): PaymentEvent {
