@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Row } from '../database/row.ts'
+import { NotSent } from '../ledger/calls/send.ts'
 import type { Log } from '../log/log.ts'
 import type { Job } from '../queue/job.ts'
 import { startLoop } from '../queue/loop.ts'
@@ -19,7 +20,7 @@ export type Pauses = Job & {
   pausedBetween(from: Date, until: Date): number
 }
 
-export class LedgerPaused extends Error {}
+export class LedgerPaused extends NotSent {}
 
 type Pause = Row<'loanops.ledger_pause', 'since' | 'until'> & { isUnderWay: boolean }
 

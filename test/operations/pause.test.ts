@@ -11,6 +11,7 @@ import {
   newName,
   writesOn,
 } from '../support/ledger/loans.ts'
+import { startSlowTls } from '../support/ledger/slow-tls.ts'
 import { throughProxy } from '../support/ledger/through-proxy.ts'
 import { matchEach } from '../support/match-each.ts'
 import { startProcessFor } from '../support/process.ts'
@@ -135,6 +136,27 @@ t.test('an attempt that reads while the pause begins does not write', async t =>
   await until(() => isPauseNoticed(update.service))
   letGo()
   await endsUnwritten(t, update)
+})
+
+t.test('a write that is still connecting while the pause begins is not sent', async t => {
+  const tls = await startSlowTls(t)
+  const service = await startTestService(t, tls.settings)
+  tls.target = service.ledger.url
+  // From then on, nothing else has to be read before a client is written.
+  t.match(await ending(service.call, (await newClient(service.call)).id), { status: 'success' })
+  const { promise, resolve: open } = Promise.withResolvers<void>()
+  tls.open = promise
+  const { client, id } = await newClient(service.call)
+  await until(async () => (await isClaimed(service, id)) && tls.waiting > 0, 'it connects')
+  await pause(service.call)
+  await until(() => isPauseNoticed(service))
+  open()
+  await until(async () => !(await isClaimed(service, id)), 'the attempt has ended')
+  t.same(await writesOn(service, client), [])
+  t.match(await listed(service.call, client, id), { waiting_for: 'paused', attempts: 0 })
+  await resume(service.call)
+  t.match(await ending(service.call, id), { status: 'success' })
+  t.same(await writesOn(service, client), ['CREATE/CLIENT'])
 })
 
 t.test('an attempt that waits for a lock while the pause begins does not write', async t => {

@@ -69,7 +69,7 @@ export function beginAttempt(
   const key = idOf(`${claim.id}:${claim.keyGeneration}`)
   const kept = { ...claim.kept }
   const allKept = () => (Object.keys(kept).length === 0 ? null : kept)
-  const calls = watchLedger(context.ledger, () => context.mayWrite(allKept()), trace)
+  const calls = watchLedger(context, () => context.mayWrite(allKept()), trace)
   const attempt = attemptFor(context, claim, { key, kept, calls, passedOn })
   const left = () => ({ kept: allKept(), mayStillRun: attempt.mayStillRun })
   let isLooking = false

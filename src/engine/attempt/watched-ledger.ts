@@ -4,6 +4,7 @@ import type { Ledger, Write } from '../../ledger/calls/client.ts'
 import type { LedgerPath } from '../../ledger/calls/path.ts'
 import type { Trace } from '../../ops/traces/traces.ts'
 import { ClaimGone } from '../claim/claim.ts'
+import { LedgerPaused, type Pauses } from '../pause.ts'
 
 export type WatchedLedger = {
   ledger: Ledger
@@ -13,13 +14,17 @@ export type WatchedLedger = {
 }
 
 export function watchLedger(
-  ledger: Ledger,
+  { ledger, pauses }: { ledger: Ledger; pauses: Pick<Pauses, 'isPaused'> },
   mayWrite: () => Promise<boolean>,
   trace: Trace,
 ): WatchedLedger {
   let lastRead: Answer | null = null
   let written: Answer | null = null
   let isSent = false
+  // Connecting may take seconds, in which a pause may begin.
+  const beforeSending = () => {
+    if (pauses.isPaused()) throw new LedgerPaused('the ledger is paused')
+  }
 
   return {
     lastRead: () => lastRead && { ...lastRead, outcome: 'done' },
@@ -34,8 +39,12 @@ export function watchLedger(
       },
       async write(write: Write) {
         if (!(await mayWrite())) throw new ClaimGone('the lease was lost before the write')
+        const wasSent = isSent
         isSent = true
-        written = await ledger.write(write, trace)
+        written = await ledger.write({ ...write, beforeSending }, trace).catch(error => {
+          if (error instanceof LedgerPaused) isSent = wasSent
+          throw error
+        })
         crashPoint('write.answered')
         return written
       },

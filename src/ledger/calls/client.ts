@@ -32,7 +32,8 @@ export type Write = {
   body?: object
   /** At most 50 characters, unique per action and entity at the ledger. */
   key: string
-} & Omit<Promised, 'sent'>
+} & Pick<Request, 'beforeSending'> &
+  Omit<Promised, 'sent'>
 
 export type Done<Body> = Answer & { outcome: 'done'; body: Body }
 /** A refusal with 404 means that what was read is not there. */

@@ -43,7 +43,12 @@ export type Request = {
   /** The signal ends the call, as its time limit does. */
   signal?: AbortSignal
   traceparent?: string | null
+  /** Runs once there is a connection, just before anything is sent. @throws NotSent to end the call */
+  beforeSending?(): void
 }
+
+/** The call was ended on purpose before anything of it was sent. */
+export class NotSent extends Error {}
 
 type Sender = Omit<Pools, 'use'> & { send(request: Request): Promise<Received> }
 
@@ -73,7 +78,7 @@ export function openSender(settings: LedgerSettings): Sender {
   }
 
   async function sendOver(pool: Pool, request: Request, signal: AbortSignal): Promise<Received> {
-    const sent = pool.request({
+    const response = await responseOver(pool, request, {
       method: request.method,
       path: url.pathname + request.path,
       headers: {
@@ -85,7 +90,6 @@ export function openSender(settings: LedgerSettings): Sender {
       body: request.body === undefined ? null : JSON.stringify(request.body),
       signal,
     })
-    const response = await endingWith(signal, sent)
     const { statusCode, headers: answered } = response
     const body = parsed(await textOf(response))
     return {
@@ -97,11 +101,43 @@ export function openSender(settings: LedgerSettings): Sender {
   }
 }
 
-/** The errors of calls for which no connection was made: nothing of them was sent. */
-const unconnected = new WeakSet<object>()
+/** The errors of calls of which nothing was sent: each still waited for a connection. */
+const unsent = new WeakSet<object>()
+
+async function responseOver(
+  pool: Pool,
+  { beforeSending }: Request,
+  call: Dispatcher.RequestOptions & { signal: AbortSignal },
+): Promise<Dispatcher.ResponseData> {
+  let isSending = false
+  const announced = announcing(() => {
+    // Undici may begin again with what it has sent.
+    if (!isSending) beforeSending?.()
+    isSending = true
+  })
+  try {
+    return await endingWith(call.signal, pool.compose(announced).request(call))
+  } catch (error) {
+    if (!isSending) unsent.add(error as object)
+    throw error
+  }
+}
+
+/** A call may wait for its connection for seconds. */
+const announcing =
+  (beforeSending: () => void): Dispatcher.DispatcherComposeInterceptor =>
+  dispatch =>
+  (options, handler) => {
+    const start = handler.onRequestStart
+    handler.onRequestStart = (...connected) => {
+      beforeSending()
+      start?.apply(handler, connected)
+    }
+    return dispatch(options, handler)
+  }
 
 function openPool(url: URL, settings: LedgerSettings): Pool {
-  const pool = new Pool(url.origin, {
+  return new Pool(url.origin, {
     connections: settings.LEDGER_CONCURRENCY,
     // Over HTTP/2, all calls would share one connection, and a broken one looks like one that was never made.
     allowH2: false,
@@ -116,7 +152,6 @@ function openPool(url: URL, settings: LedgerSettings): Pool {
       ...(settings.LEDGER_CA_FILE ? { ca: readFileSync(settings.LEDGER_CA_FILE) } : {}),
     },
   })
-  return pool.on('connectionError', (_origin, _targets, error) => unconnected.add(error))
 }
 
 function pauseAskedFor(headers: Parameters<typeof retryAfterMs>[0]): number {
@@ -146,9 +181,10 @@ function isDeeperThan(levels: number, value: unknown): boolean {
   return levels === 0 || Object.values(value).some(inner => isDeeperThan(levels - 1, inner))
 }
 
-/** Only if no connection was made is it certain that nothing was sent. */
+/** @throws NotSent */
 export function unanswered(error: object, method: string): Omit<Answer, 'method' | 'path'> {
-  const leftNothing = unconnected.has(error) || method === 'GET'
+  if (error instanceof NotSent) throw error
+  const leftNothing = unsent.has(error) || method === 'GET'
   const reason = connectionReason(error as NodeJS.ErrnoException)
   const cause = causeOfConnection(reason)
   return {

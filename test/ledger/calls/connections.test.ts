@@ -54,6 +54,21 @@ t.test('a write was never sent if its connection ends before TLS is agreed', asy
     t.match(await ledger.write({ ...post, key }), { outcome: 'not_arrived', leftNothing: true })
 })
 
+t.test('a write was never sent if its time ends before TLS is agreed', async t => {
+  const server = createTcpServer(() => {})
+  const changes = { LEDGER_CA_FILE: PEM, LEDGER_TIMEOUT_MS: '100' }
+  const ledger = await ledgerAt(t, server, 'https', changes)
+  const answer = await ledger.write({ ...post, key: 'late' })
+  t.match(answer, { outcome: 'not_arrived', leftNothing: true, message: /TimeoutError/ })
+})
+
+t.test('a write may have arrived if its time ends before the answer', async t => {
+  const server = createServer(() => {})
+  const ledger = await ledgerAt(t, server, 'http', { LEDGER_TIMEOUT_MS: '1000' })
+  const answer = await ledger.write({ ...post, key: 'late' })
+  t.match(answer, { outcome: 'unknown', leftNothing: false })
+})
+
 t.test('a write may have arrived if its connection ends before the answer', async t => {
   const pem = readFileSync(PEM)
   const server = createSecureServer({ key: pem, cert: pem, allowHTTP1: true }, request =>
