@@ -118,7 +118,8 @@ create or replace view ops.gateway as
 select served.lender, served.gateway, served.last_event_at, run.fetched_until,
        extract(epoch from now() - run.fetched_until)::bigint as behind_seconds,
        case when served.lender is null then all_missed.missed else coalesce(own.missed, 0) end as missed,
-       run.last_error, served.is_silent
+       -- Without its credentials, nothing is fetched that could end the error.
+       case when core.has_account(served.gateway, served.account) then run.last_error end as last_error, served.is_silent
   from (
     select nullif(a.account, '') as lender, a.gateway, a.account, max(core.last_received(s.name)) as last_event_at,
            coalesce(bool_or(core.is_silent(s.name)), false) as is_silent

@@ -4,6 +4,7 @@ import { backfillQueue } from '../../src/books/backfill/queue.ts'
 import { requestScheduled } from '../../src/books/backfill/request-backfill.ts'
 import { newId } from '../../src/ids.ts'
 import { fetchAll, fetched, gatewaySandbox, requestFetch } from '../support/books/gateways.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
 import { type PaymentService, paymentService } from '../support/payments/payments.ts'
 import { wake } from '../support/queue/wake.ts'
 import { until } from '../support/until.ts'
@@ -120,6 +121,27 @@ t.test('a gateway that fails ends the fetch with a reason; the next makes up for
   t.match(run, { status: 'completed', missed: 1, last_error: null })
   const { body: after } = await service.call('GET', '/api/gateways')
   t.match(after.gateways, [{ fetched_until: run.to, last_error: null, missed: 1 }])
+})
+
+t.test('the last error of a gateway is not shown without its API credentials', async t => {
+  const { db } = await freshDatabase(t)
+  await sql`select raw.register(raw.make_store('LENDER_02', 'gateway_a'))`.execute(db)
+  await sql`insert into core.gateway_account (gateway, account) values ('gateway_a', '')`.execute(
+    db,
+  )
+  await sql`
+    insert into core.backfill (id, trigger, gateway, account, window_from, window_to, fetch_from, done_until, status, ended_at, last_error)
+    values (${newId()}, 'request', 'gateway_a', '', ${ago(2)}, ${ago(1)}, ${ago(2)}, ${ago(2)}, 'failed', now(), 'answered 401')`.execute(
+    db,
+  )
+  const lastError = async () => {
+    const { rows } = await sql<object>`
+      select last_error from ops.gateway where lender = 'LENDER_02'`.execute(db)
+    return rows
+  }
+  t.same(await lastError(), [{ last_error: 'answered 401' }])
+  await sql`delete from core.gateway_account`.execute(db)
+  t.same(await lastError(), [{ last_error: null }])
 })
 
 t.test('wrong credentials end the fetch, and no message repeats them', async t => {
