@@ -43,7 +43,9 @@ const callbackGauges: Measured = {
          from (select created_at from loanops.callback where state = 'pending' limit ${MAX_COUNTED}) one) p
      cross join lateral (
        select count(*)::integer as failed
-         from (select from loanops.callback where state = 'failed' limit ${MAX_COUNTED}) one) f`,
+         from (select from loanops.callback where state = 'failed' limit ${MAX_COUNTED}) one) f
+     -- Without CALLBACK_URL, nobody sends what is left.
+     where r.types <> '{}'`,
 }
 
 /** Triggers in the database record what must be reported, in the transaction in which it becomes true. */

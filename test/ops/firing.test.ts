@@ -1,6 +1,10 @@
+import { sql } from 'kysely'
 import { Registry } from 'prom-client'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { confirmFeature } from '../../src/books/confirm/confirm-feature.ts'
+import { callbacksFeature } from '../../src/callbacks/callbacks-feature.ts'
+import type { Database } from '../../src/database/database.ts'
+import { newId } from '../../src/ids.ts'
 import { measure } from '../../src/ops/measured.ts'
 import { paymentGauges } from '../../src/payments/payment-signals.ts'
 import { REASONS } from '../../src/payments/suspense-reasons.ts'
@@ -11,6 +15,7 @@ import { capturedA } from '../support/payments/gateway-events.ts'
 import { paymentService } from '../support/payments/payments.ts'
 import { until } from '../support/until.ts'
 
+type Gauges = { gauges: ReturnType<typeof measure>[] }
 /** What is exported in a minute, counted from the beginning of the trouble. */
 type Trouble = (minute: number) => string
 
@@ -155,17 +160,8 @@ t.test('an operation behind an approval at the ledger does not count as stuck', 
 
 t.test('an alert waits for three batches before a gateway counts as not answering', async t => {
   const { db } = await freshDatabase(t)
-  const registry = new Registry()
-  const log = { warn: () => undefined }
-  const gauges = confirmFeature.gauges.map(gauge =>
-    gauge({ metrics: { registry }, patient: db, log }),
-  )
-  t.teardown(() => Promise.all(gauges.map(gauge => gauge.stop())))
   const series = 'loanops_payments_waiting_for_gateway{gateway="gateway_a"}'
-  const before = await until(async () => {
-    const text = await registry.metrics()
-    return text.includes(`${series} 0\n`) && text
-  }, 'the gauge is measured')
+  const before = await shownBy(t, db, confirmFeature, `${series} 0\n`)
   const fires = (minutes: number, wait = Number.POSITIVE_INFINITY) =>
     firedBy(minute => (minute >= 0 && minute < wait ? `${series} 1` : before), minutes).includes(
       'LoanopsGatewayUnanswered',
@@ -175,12 +171,43 @@ t.test('an alert waits for three batches before a gateway counts as not answerin
   t.ok(fires(92), 'three batches')
 })
 
+t.test('no alert fires for callbacks that nobody sends, because CALLBACK_URL is unset', async t => {
+  const { db } = await freshDatabase(t)
+  const receives = (types: string[]) =>
+    sql`update loanops.callback_receiver set types = ${types}, failures = 5`.execute(db)
+  await receives(['operation.failed'])
+  await sql`
+    insert into loanops.callback (type, subject, about, occurred_at, created_at)
+    values ('operation.failed', 'loan:L-1', ${newId()}, now() - interval '2 hours', now() - interval '2 hours')`.execute(
+    db,
+  )
+  const fired = (text: string) => firedBy(always(text), 60).filter(one => /Callback/.test(one))
+  t.same(fired(await shownBy(t, db, callbacksFeature, 'loanops_callbacks_pending 1\n')), [
+    'LoanopsCallbackReceiverDown',
+    'LoanopsCallbacksLate',
+  ])
+  await receives([])
+  t.same(fired(await shownBy(t, db, callbacksFeature, 'loanops_callbacks_pending 0\n')), [])
+})
+
 t.test('each process shows refused signatures from 0, so the first is an increase', async t => {
   const service = await paymentService(t)
   const { body } = await service.call('GET', '/metrics')
   for (const lender of ['LENDER_01', 'UNKNOWN'])
     t.match(body, `loanops_signature_failures_total{gateway="gateway_a",lender="${lender}"} 0`)
 })
+
+/** What the gauges of a feature show of the database, once this is among it. */
+function shownBy(t: Test, db: Database, { gauges }: Gauges, line: string): Promise<string> {
+  const registry = new Registry()
+  const log = { warn: () => undefined }
+  const jobs = gauges.map(gauge => gauge({ metrics: { registry }, patient: db, log }))
+  t.teardown(() => Promise.all(jobs.map(job => job.stop())))
+  return until(async () => {
+    const text = await registry.metrics()
+    return text.includes(line) && text
+  }, line)
+}
 
 function firedBy(trouble: Trouble, minutes: number): string[] {
   const history = Array.from({ length: QUIET_MINUTES + minutes + 1 }, (_, i) => i - QUIET_MINUTES)
