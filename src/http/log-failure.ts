@@ -6,7 +6,9 @@ const QUIET_MS = 60_000
 const isNews = oncePer(QUIET_MS)
 
 /** Logs a request that failed. Anybody may send one call too many, any number of times, so that those are one line a minute. */
-export function logFailure({ log }: FastifyRequest, error: FastifyError): void {
-  if (error instanceof Unavailable && error.cause === undefined && !isNews(error.message)) return
+export function logFailure({ log }: Pick<FastifyRequest, 'log'>, error: FastifyError): void {
+  // An event that could not be stored has the reason as its cause.
+  const reason = error.cause instanceof Unavailable ? error.cause : error
+  if (reason instanceof Unavailable && reason.cause === undefined && !isNews(reason.message)) return
   log.error({ err: error }, 'request failed')
 }

@@ -4,6 +4,8 @@ import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { readConfig } from '../../src/config/config.ts'
 import type { Database } from '../../src/database/database.ts'
+import { Unavailable } from '../../src/database/unavailable.ts'
+import { logFailure } from '../../src/http/log-failure.ts'
 import { publicError } from '../../src/log/public-error.ts'
 import { openQueue, type Queue, work } from '../../src/queue/queue.ts'
 import { startRole } from '../../src/role.ts'
@@ -30,6 +32,19 @@ t.test('a PostgreSQL error is logged without the values that it quotes', async t
     t.match(logged, /"stack":".*node_modules/, 'where it happened')
   }
 })
+
+t.test(
+  'events beyond what may wait are logged once, and each that the database refused',
+  async t => {
+    const lines: string[] = []
+    const log = pino({}, { write: (line: string) => lines.push(line) })
+    const fail = (cause: Error) =>
+      logFailure({ log }, new Unavailable('the event could not be stored', { cause }))
+    for (const cause of [new Unavailable('too many wait'), new Error('disk full')])
+      for (const _ of [1, 2, 3]) fail(cause)
+    t.equal(lines.length, 1 + 3)
+  },
+)
 
 t.test('a failed job’s error is stored without the values in it', async t => {
   const { db, ownerUrl } = await freshDatabase(t)
