@@ -28,6 +28,10 @@ DAYS = {
 }
 OPERATE = {"POST /api/ledger/operate"}
 RESOLVE = {"POST /api/payments/{gateway}/{gateway_payment_id}/resolve"}
+REFERENCE = {
+    "DELETE /api/references/{gateway}/{kind}/{value}",
+    "PUT /api/references/{gateway}/{kind}/{value}",
+}
 PAYMENTS = {"GET /api/payments", "GET /api/payments/summary"}
 PASSWORDS = {"POST /api/account/password", "POST /api/account/register"}
 MIGRATION = {"POST /api/migration/upload"}
@@ -62,7 +66,7 @@ REFUSALS = [
         "how many digits a number has",
         OPERATE | RESOLVE,
         "INVALID_PAYLOAD",
-        r"has \d+ (decimals, but at most 2|digits, but at most 15) are kept|must be above 0",
+        r"has \d+ (decimals, but at most 2|significant digits, but at most 15) are kept|must be above 0",
         "/data/principal|/data/transactionAmount|/amount",
     ),
     Refusal(
@@ -143,8 +147,29 @@ REFUSALS = [
         "/type",
     ),
     Refusal(
+        "whether a program changed an id on its way",
+        REFERENCE,
+        "INVALID_QUERY",
+        r"(has|is|begins|contains) .+: .+",
+        "/value",
+    ),
+    Refusal(
+        "what an id is without the blanks at its ends",
+        REFERENCE,
+        "INVALID_QUERY",
+        "is only dots|must not be empty",
+        "/value",
+    ),
+    Refusal(
+        "the order of two days in a body",
+        REFERENCE,
+        "INVALID_PAYLOAD",
+        "must not be before valid_from",
+        "/valid_until",
+    ),
+    Refusal(
         "the contents of a file",
-        MIGRATION | STATEMENT,
+        MIGRATION | STATEMENT | {"POST /api/references/upload"},
         "INVALID_PAYLOAD",
         r"The file (is .+|has no rows below its header)|This is .+|Line \d+(, (column|character) .+)?: .+",
         "/file",
