@@ -5,6 +5,7 @@ import { ADMIN, OPERATOR } from '../support/accounts/admin.ts'
 import { openBrowser, violations } from '../support/console/browser.ts'
 import { startWithConsole } from '../support/console/console.ts'
 import { fillConsole } from '../support/console/console-data.ts'
+import { consoleRoutes } from '../support/console/console-routes.ts'
 import { capturedA } from '../support/payments/gateway-events.ts'
 import { runBatch } from '../support/payments/payments.ts'
 import { caller } from '../support/service.ts'
@@ -166,7 +167,7 @@ test(
   admin.cookie,
   async (t, { page, go }) => {
     for (const path of [
-      ...PAGES,
+      ...(await allPages()),
       '/console/payments/gateway_a/pay_markup?bodies=true',
       `/console/loans/${encodeURIComponent(MARKUP)}`,
       `/console/search?q=${encodeURIComponent(MARKUP)}`,
@@ -319,28 +320,28 @@ test(
   },
 )
 
-const PAGES = [
-  '/console',
-  '/console/operations',
+/** The pages with an id or a query, besides all others. */
+const OTHER_PAGES = [
   '/console/operations?status=failed',
-  '/console/payments',
   '/console/payments/gateway_a/pay_posted',
   '/console/payments/gateway_a/rfnd_1?kind=refund',
   '/console/loans/L-1001?ledger=now',
   '/console/clients/C-1001',
   '/console/books?from=2026-02-01&to=2026-02-28',
-  '/console/portfolio',
-  '/console/backfills',
-  '/console/callbacks',
-  '/console/audit',
-  '/console/accounts',
-  '/console/batches',
-  '/console/sources',
-  '/console/suspense',
+  '/console/callbacks/replay?from=2026-11-20T00:00&to=2026-11-20T09:45:30',
   '/console/accounts/asha.rao/disable',
-  '/console/search',
   '/console/bulk?decision=payments.dismiss&note=x&state=suspense',
 ]
+/** They are no pages without a query. */
+const ONLY_WITH_QUERY = ['/console/bulk', '/console/callbacks/replay']
+
+async function allPages(): Promise<string[]> {
+  const routes = await consoleRoutes()
+  const plain = routes
+    .filter(({ method, url }) => method === 'GET' && !/:|\.csv$/.test(url))
+    .map(({ url }) => url)
+  return [...plain.filter(url => !ONLY_WITH_QUERY.includes(url)), ...OTHER_PAGES]
+}
 
 type Window = { page: Page; errors: string[]; go(path: string): Promise<unknown> }
 
