@@ -142,6 +142,14 @@ t.test('every link between the docs has a target, and the README stays short', a
   t.ok((pages[0]?.text.split('\n').length ?? 0) <= MAX_README_LINES)
 })
 
+t.test('each row of a table in the docs has as many cells as its header', async t => {
+  for (const { page, text } of pages)
+    for (const [table] of text.replaceAll(/^```.*?^```/gms, '').matchAll(/(?:^\|.*\n)+/gm)) {
+      const [cells, ...others] = table.trim().split('\n').map(cellsIn)
+      for (const one of others) t.equal(one, cells, `${page}: ${table.slice(0, 80)}`)
+    }
+})
+
 t.test('the guide and the contract give each error code the status that it is thrown with', t => {
   const thrown = [
     ...sources().matchAll(/createError(?:<\[string\]>)?\(\s*'([A-Z_]+)',.*?,\s*(\d{3}),?\s*\)/gs),
@@ -245,3 +253,5 @@ function anchorsOf(text: string): string[] {
       .replaceAll(' ', '-'),
   )
 }
+
+const cellsIn = (row: string) => row.match(/(?<!\\)\|/g)?.length
