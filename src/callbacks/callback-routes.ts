@@ -21,7 +21,7 @@ const { state, type } = CallbackItem.properties
 const listSchema = {
   operationId: 'listCallbacks',
   summary: 'Lists callbacks, newest first',
-  querystring: only({ ...callbackFilters, ...listQuery('bigint') }),
+  querystring: only({ ...callbackFilters, ...listQuery('callbacks', 'bigint') }),
   response: listAnswer('callbacks', CallbackItem, 'CallbackList'),
 }
 const itemSchema = {

@@ -80,7 +80,7 @@ const listSchema = (catalogue: Catalogue) => ({
     external_id: Type.Optional(ExternalId),
     status: Type.Optional(oneOf(STATUSES)),
     operation_type: Type.Optional(oneOf([...catalogue.keys()])),
-    ...listQuery('bigint'),
+    ...listQuery('operations', 'bigint'),
   }),
   response: listAnswer('operations', OperationItem, 'OperationList'),
 })

@@ -22,7 +22,7 @@ const listSchema = {
   querystring: only({
     type: Type.Optional(MigrationTypeName),
     status: Type.Optional(MigrationStatus),
-    ...listQuery('uuid'),
+    ...listQuery('migrations', 'uuid'),
   }),
   response: listAnswer('migrations', MigrationItem, 'MigrationList'),
 }

@@ -14,7 +14,7 @@ export async function consolePages(db: Database): Promise<string[]> {
   return [
     '/console',
     ...OPERATIONS.map(query => `/console/operations?${query}`),
-    `/console/operations?cursor=${deep}`,
+    `/console/operations?cursor=operations~${deep}`,
     `/console/operations?status=failed&failed_on=${today}`,
     `/console/operations/${encodeURIComponent(tracking_id)}`,
     ...PAYMENTS.map(query => `/console/payments?${query}`),

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
+import fc from 'fast-check'
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
+import { fitting } from '../support/http/from-schema.ts'
 import { endpointsOf } from '../support/http/openapi-requests.ts'
 import { problemIn, rawHttp } from '../support/http/raw-http.ts'
 import { startTestService, TOKEN } from '../support/service.ts'
@@ -29,23 +31,38 @@ const test = (name: string, body: (t: Test) => Promise<void>) =>
     t.equal(rows.length, accepted, 'only what was accepted is stored')
   })
 
+const endpoints = async () => endpointsOf((await call('GET', '/openapi.json')).body)
+const filled = (path: string) =>
+  path
+    .replace('{gateway}', 'gateway_a')
+    .replace('{tracking_id}', `LOAN_APPROVE|${randomUUID()}`)
+    .replace(/\{\w+\}/g, 'x')
+
+test('a list refuses the cursor of any other list', async t => {
+  const lists = (await endpoints()).flatMap(({ path, parameters = [] }) => {
+    const cursor = parameters.find(({ name }) => name === 'cursor')
+    return cursor ? [{ path, cursor: fc.sample(fitting(cursor.schema), 1)[0] }] : []
+  })
+  t.ok(lists.length > 10)
+  for (const { path } of lists)
+    for (const other of lists.filter(one => one.path !== path)) {
+      const { status, body } = await call('GET', `${filled(path)}?cursor=${other.cursor}`)
+      const errors = body.errors.filter((one: { path: string }) => one.path === '/cursor')
+      t.match({ status, errors }, { status: 400, errors: [{}] }, `${other.path} in ${path}`)
+    }
+})
+
 test('each parameter that is given twice is refused for that, whatever its values', async t => {
-  const gets = endpointsOf((await call('GET', '/openapi.json')).body).filter(
-    ({ method }) => method === 'GET',
-  )
+  const gets = (await endpoints()).filter(({ method }) => method === 'GET')
   const asked = gets.flatMap(({ path, parameters = [] }) =>
     parameters.filter(one => one.in === 'query').map(({ name }) => ({ path, name })),
   )
   t.ok(asked.length > 50)
   for (const { path, name } of asked) {
-    const filled = path
-      .replace('{gateway}', 'gateway_a')
-      .replace('{tracking_id}', `LOAN_APPROVE|${randomUUID()}`)
-      .replace(/\{\w+\}/g, 'x')
-    const { status, body } = await call('GET', `${filled}?${name}=1&${name}=2`)
-    t.equal(status, 400, filled)
+    const { status, body } = await call('GET', `${filled(path)}?${name}=1&${name}=2`)
+    t.equal(status, 400, path)
     const { message } = body.errors.find((one: { path: string }) => one.path === `/${name}`)
-    t.equal(message, 'is given more than once', filled)
+    t.equal(message, 'is given more than once', path)
   }
 })
 

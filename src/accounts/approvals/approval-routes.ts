@@ -25,7 +25,7 @@ export const approvalFilters = {
 const listSchema = {
   operationId: 'listApprovals',
   summary: 'Lists what was proposed for approval by a second person, newest first',
-  querystring: only({ ...approvalFilters, ...listQuery('uuid') }),
+  querystring: only({ ...approvalFilters, ...listQuery('approvals', 'uuid') }),
   response: listAnswer('approvals', Approval, 'ApprovalList'),
 }
 const oneSchema = {

@@ -42,7 +42,7 @@ const gatewaysSchema = {
 const listSchema = {
   operationId: 'listBackfills',
   summary: 'Lists fetches, newest first',
-  querystring: only({ gateway: Type.Optional(oneOf(GATEWAYS)), ...listQuery('uuid') }),
+  querystring: only({ gateway: Type.Optional(oneOf(GATEWAYS)), ...listQuery('backfills', 'uuid') }),
   response: listAnswer('backfills', Backfill, 'BackfillList'),
 }
 const itemSchema = {

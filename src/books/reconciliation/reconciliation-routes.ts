@@ -39,7 +39,7 @@ const paymentsSchema = {
     lender,
     gateway,
     currency: Type.Optional(bucketCurrency),
-    ...listQuery(...BUCKET_SORTED_BY),
+    ...listQuery('payments', ...BUCKET_SORTED_BY),
   }),
   response: listAnswer('payments', BucketPayment, 'BucketPaymentList'),
 }

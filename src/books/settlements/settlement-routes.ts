@@ -26,7 +26,7 @@ const listSchema = {
   operationId: 'listSettlements',
   summary: 'Lists what the gateways paid out, newest first, one item per settlement and lender',
   description,
-  querystring: only({ ...filters, ...listQuery(...SETTLEMENTS_SORTED_BY) }),
+  querystring: only({ ...filters, ...listQuery('settlements', ...SETTLEMENTS_SORTED_BY) }),
   response: listAnswer('settlements', Settlement, 'SettlementList'),
 }
 const csvSchema = {

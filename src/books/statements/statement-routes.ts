@@ -41,7 +41,7 @@ const listSchema = {
   operationId: 'listStatements',
   summary: 'Lists the files that were uploaded for a gateway, newest first',
   params: Type.Object(ofGateway),
-  querystring: only(listQuery('uuid')),
+  querystring: only(listQuery('statements', 'uuid')),
   response: listAnswer('statements', StatementFile, 'StatementFileList'),
 }
 const withdrawSchema = {

@@ -8,6 +8,7 @@ import { auditExport } from '../../accounts/audit.ts'
 import type { Database } from '../../database/database.ts'
 import { csvDownload, limitExports } from '../../http/csv-download.ts'
 import { only } from '../../http/fields/schemas.ts'
+import { beginningOf } from '../../http/lists/cursor.ts'
 import { listQuery } from '../../http/lists/list-query.ts'
 import type { PageRange } from '../../http/lists/page-of-view.ts'
 import { answerPage } from '../frame/answer.ts'
@@ -31,9 +32,8 @@ export function listRoutes<Filters extends TProperties, Row extends object>(
   db: Database,
   list: List<Filters, Row>,
 ): FastifyPluginAsyncTypebox {
-  const schema = {
-    querystring: only({ ...list.filters, ...listQuery(...list.cursor), ...liveQuery }),
-  }
+  const ofList = listQuery(nameOf(list), ...list.cursor)
+  const schema = { querystring: only({ ...list.filters, ...ofList, ...liveQuery }) }
   const { needs = 'read' } = list
   const pages = sharedLoad<Awaited<Html>>(FRESH_MS, MAX_AGE_MS)
   return async app => {
@@ -59,6 +59,8 @@ export function listRoutes<Filters extends TProperties, Row extends object>(
     )
   }
 }
+
+const nameOf = ({ path }: { path: string }) => path.slice(1).replaceAll('/', '_')
 
 type Query = PageRange & { refresh?: string; done?: string }
 
@@ -92,7 +94,7 @@ async function loadList<Filters extends TProperties, Row extends object>(
     rows:
       shown === 0 ? html`<p class="hint">${list.empty}</p>` : table(list.columns, rows, list.title),
     shown,
-    next_cursor,
+    next_cursor: next_cursor && beginningOf(nameOf(list)) + next_cursor,
     total: isWhole ? shown : ((await list.count?.(filter)) ?? null),
     above: (await list.above?.(filter)) ?? nothing,
   }

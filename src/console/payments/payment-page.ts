@@ -29,7 +29,7 @@ const schema = {
   querystring: only({
     ...kindQuery.properties,
     bodies: Type.Optional(oneOf(['true'])),
-    cursor: listQuery('bigint', 'uuid', 'name').cursor,
+    cursor: listQuery('events', 'bigint', 'uuid', 'name').cursor,
     ...liveQuery,
   }),
 }

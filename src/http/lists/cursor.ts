@@ -10,9 +10,12 @@ const SHAPES = {
 }
 export type Shape = keyof typeof SHAPES
 
-export function cursorPattern(shapes: readonly Shape[]): string {
-  return `^${shapes.map(shape => SHAPES[shape]).join('\\.')}$`
+export function cursorPattern(shapes: readonly Shape[], list = ''): string {
+  return `^${list}${shapes.map(shape => SHAPES[shape]).join('\\.')}$`
 }
+
+/** How the cursors of a list begin where it shows them, so that no other list takes them. */
+export const beginningOf = (list: string) => `${list}~`
 
 export type FoundPage<Row> = { page: Row[]; next_cursor: string | null }
 
@@ -27,8 +30,9 @@ export const hex = (text: string) => Buffer.from(text).toString('hex')
 
 export function decodeCursor(cursor: string | undefined, shapes: readonly Shape[]): string[] {
   if (cursor === undefined) return []
-  if (!new RegExp(cursorPattern(shapes)).test(cursor))
+  const values = cursor.replace(/^\w+~/, '')
+  if (!new RegExp(cursorPattern(shapes)).test(values))
     throw invalidField('/cursor', 'is not a cursor of this list', 'INVALID_QUERY')
   const textOf = (value: string) => Buffer.from(value, 'hex').toString()
-  return cursor.split('.').map((value, n) => (shapes[n] === 'text' ? textOf(value) : value))
+  return values.split('.').map((value, n) => (shapes[n] === 'text' ? textOf(value) : value))
 }

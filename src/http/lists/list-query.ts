@@ -1,8 +1,9 @@
 import { type TArray, type TInteger, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
 import { NullableText } from '../fields/schemas.ts'
-import { cursorPattern, type FoundPage, type Shape } from './cursor.ts'
+import { beginningOf, cursorPattern, type FoundPage, type Shape } from './cursor.ts'
 
-export const listQuery = (...shapes: Shape[]) => ({
+/** @param list its name, in lower case */
+export const listQuery = (list: string, ...shapes: Shape[]) => ({
   // The limit is optional for callers, but always present in handlers, because validation fills in the default.
   limit: Type.Optional(
     Type.Integer({
@@ -14,7 +15,7 @@ export const listQuery = (...shapes: Shape[]) => ({
   ) as TInteger,
   cursor: Type.Optional(
     Type.String({
-      pattern: cursorPattern(shapes),
+      pattern: cursorPattern(shapes, beginningOf(list)),
       description: 'the next_cursor of the previous page, which callers must not interpret',
     }),
   ),
@@ -33,6 +34,7 @@ export function listAnswer<Name extends string, Item extends TSchema>(
 
 /** A page of a list, in the form of the schema of `listAnswer`. */
 export function named<Name extends string, Item>(name: Name, found: FoundPage<Item>) {
-  const { page, next_cursor } = found
+  const { page, next_cursor: next } = found
+  const next_cursor = next && beginningOf(name) + next
   return { [name]: page, next_cursor } as Record<Name, Item[]> & { next_cursor: string | null }
 }

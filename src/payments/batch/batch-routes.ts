@@ -27,7 +27,7 @@ const requestSchema = {
 const listSchema = {
   operationId: 'listBatches',
   summary: 'Lists batch runs, newest first',
-  querystring: only(listQuery('uuid')),
+  querystring: only(listQuery('batches', 'uuid')),
   response: listAnswer('batches', BatchRun, 'BatchRunList'),
 }
 const runSchema = {

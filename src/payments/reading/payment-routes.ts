@@ -30,7 +30,7 @@ const listSchema = {
   operationId: 'listPayments',
   summary:
     'Lists payments, refunds and chargebacks, newest first; with from or to by the time of payment',
-  querystring: only({ ...paymentFilter, ...listQuery('uuid') }),
+  querystring: only({ ...paymentFilter, ...listQuery('payments', 'uuid') }),
   response: listAnswer('payments', Payment, 'PaymentList'),
 }
 const summarySchema = {
@@ -46,7 +46,7 @@ const historySchema = {
   querystring: only({
     ...kindQuery.properties,
     bodies: Type.Optional(oneOf(['true', 'false'])),
-    cursor: listQuery('bigint', 'uuid', 'name').cursor,
+    cursor: listQuery('events', 'bigint', 'uuid', 'name').cursor,
   }),
   response: {
     200: {

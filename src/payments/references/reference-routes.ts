@@ -40,7 +40,7 @@ const putSchema = {
 const listSchema = {
   operationId: 'listReferences',
   summary: 'Lists references, newest first',
-  querystring: only({ ...ReferenceFilter.properties, ...listQuery('uuid') }),
+  querystring: only({ ...ReferenceFilter.properties, ...listQuery('references', 'uuid') }),
   response: listAnswer('references', Reference, 'ReferenceList'),
 }
 const deleteSchema = {

@@ -101,7 +101,7 @@ function knownOr(name: string, arbitrary: Arbitrary<unknown>): Arbitrary<unknown
     lender: ['LENDER_01', 'LENDER_02', 'UNKNOWN'],
     username: ['asha.rao', 'nobody'],
     id: ['019a0000-0000-7000-8000-000000000000'],
-    cursor: ['1'],
+    cursor: ['operations~1', 'callbacks~1'],
     tracking_id: ['LOAN_CREATE|019a0000-0000-7000-8000-000000000000'],
   }
   return known[name] ? fc.oneof(fc.constantFrom(...known[name]), arbitrary) : arbitrary
