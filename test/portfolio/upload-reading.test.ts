@@ -193,6 +193,11 @@ t.test('a file that cannot be read is refused with a message naming line and col
       good.replaceAll(/^.+$/gm, '"$&"'),
       /^Line 1: the whole row is one cell: separate its columns with commas/,
     ],
+    [
+      'a title',
+      `Repayments: 01-02-2026 to 28-02-2026,,\n\n${good}`,
+      /^Line 1: "Repayments: 01-02-2026 to 28-02-2026" is not a header: remove the lines above the header/,
+    ],
     ['column twice', good.replace('note', 'amount'), /Line 1: column 6 repeats amount/],
     [
       'open quote',

@@ -15,8 +15,7 @@ export type CsvRow = {
 /** Tabs come from copied tables, semicolons from Excel in countries with a decimal comma, bars from old systems. */
 const DELIMITERS = [',', ';', '\t', '|']
 
-/** No column's name has any of these characters. */
-const WHOLE_ROW = /[,;\t|:]/
+const MAX_SHOWN_CHARACTERS = 60
 const ONE_CELL =
   'the whole row is one cell: separate its columns with commas, and put no quotes around a whole row'
 
@@ -62,16 +61,16 @@ export function columnsOf(
   templateUrl: string,
 ): string[] {
   const cells = withoutEmptyEnd(header)
-  if (cells.length === 1 && WHOLE_ROW.test(cells[0] ?? ''))
-    throw new UnreadableFile(`Line ${line}: ${ONE_CELL}`)
   const columns = cells.map(plainName)
   const names = [...known.map(({ name }) => name), REASON]
+  if (cells.length === 1 && !names.includes(columns[0] ?? ''))
+    throw new UnreadableFile(
+      `Line ${line}: ${whyOneCell(cells[0], names)}. The template is at ${templateUrl}`,
+    )
   const complaints = columns.flatMap((name, i) => {
     if (ignored?.test(name)) return []
     if (!names.includes(name))
-      return [
-        `column ${i + 1} (${JSON.stringify(trimmed(cells[i] ?? '').slice(0, 60))}) is not a column of ${type}`,
-      ]
+      return [`column ${i + 1} (${shown(cells[i])}) is not a column of ${type}`]
     return columns.indexOf(name) < i ? [`column ${i + 1} repeats ${name}`] : []
   })
   const missing = known.filter(({ name, isRequired }) => isRequired && !columns.includes(name))
@@ -81,3 +80,13 @@ export function columnsOf(
     `Line ${line}: ${complaints.join('; ')}. The template is at ${templateUrl}`,
   )
 }
+
+/** A row that is one cell has the names of several columns, or is a title. */
+function whyOneCell(cell = '', names: string[]): string {
+  const plain = plainName(cell)
+  return names.filter(name => plain.includes(name)).length > 1
+    ? ONE_CELL
+    : `${shown(cell)} is not a header: remove the lines above the header`
+}
+
+const shown = (cell = '') => JSON.stringify(trimmed(cell).slice(0, MAX_SHOWN_CHARACTERS))
