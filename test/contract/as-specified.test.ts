@@ -17,7 +17,7 @@ const IDS = {
 }
 
 t.test('each operation has a sample, from which the tests of all operations follow', async t => {
-  t.same(Object.keys(SAMPLES), [...operationCatalogue(new Map()).keys()])
+  t.same(new Set(Object.keys(SAMPLES)), new Set(operationCatalogue(new Map()).keys()))
 })
 
 t.test('a LOS written from the contract alone gets the answers that it expects', async t => {
