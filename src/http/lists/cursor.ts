@@ -11,10 +11,13 @@ const SHAPES = {
 export type Shape = keyof typeof SHAPES
 
 export function cursorPattern(shapes: readonly Shape[], list = ''): string {
-  return `^${list}${shapes.map(shape => SHAPES[shape]).join('\\.')}$`
+  return `^(?:${list})?${shapes.map(shape => SHAPES[shape]).join('\\.')}$`
 }
 
-/** How the cursors of a list begin where it shows them, so that no other list takes them. */
+/**
+ * How the cursors of a list begin where it shows them, so that no other list takes them. One without it comes from an earlier
+ * version, which may still be running beside this one.
+ */
 export const beginningOf = (list: string) => `${list}~`
 
 export type FoundPage<Row> = { page: Row[]; next_cursor: string | null }
