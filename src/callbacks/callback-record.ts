@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { CALLBACK_TYPES } from '../config/settings/callback-settings.ts'
-import { Time } from '../http/fields/day-fields.ts'
+import { QueriedTime } from '../http/fields/day-fields.ts'
 import { NullableText, nullable, oneOf, titled } from '../http/fields/schemas.ts'
 import { WITHOUT_NUL } from '../http/fields/text-fields.ts'
 
@@ -17,8 +17,8 @@ export const callbackFilters = {
       description: 'a text of 1 to 300 characters, without NUL',
     }),
   ),
-  from: Type.Optional(Time),
-  to: Type.Optional(Time),
+  from: Type.Optional(QueriedTime),
+  to: Type.Optional(QueriedTime),
 }
 
 const columns = {

@@ -44,6 +44,12 @@ t.test('the plus of a zone may be sent as it is in a query', async t => {
   t.equal(await statusUntil('2025-12-31T18:29:00Z'), 400)
 })
 
+t.test('a blank in place of the sign of a zone is refused in a body', async t => {
+  const { call } = await startTestService(t, { ROLE: 'api' })
+  const until = '2099-01-01T00:00:00 05:30'
+  t.equal((await call('POST', '/api/ledger/pause', { reason: 'a test', until })).status, 400)
+})
+
 t.test('a statement row with an unreadable time is reported, and the others are saved', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const times = [...UNREADABLE, '2026-02-05T10:00:00+05:30']

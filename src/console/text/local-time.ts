@@ -1,4 +1,4 @@
-import { isBeyondYears, Time } from '../../http/fields/day-fields.ts'
+import { isBeyondYears, QueriedTime } from '../../http/fields/day-fields.ts'
 import { TAKE, takeValues } from '../../http/fields/take-values.ts'
 import { invalidField } from '../../http/problem.ts'
 
@@ -22,9 +22,9 @@ const endOf = (time: Date) => new Date(time.getTime() + LAST_OF_SECOND_MS)
 /** The times that bound a list, as the API takes them, or as the list and its file show them. */
 export function localPeriod(timeZone: string) {
   const bound = (exact: (time: Date) => Date) => ({
-    ...Time,
+    ...QueriedTime,
     [TAKE](value: unknown) {
-      const sent = takeValues(Time, value)
+      const sent = takeValues(QueriedTime, value)
       const time = typeof sent === 'string' ? timeIn(sent.replace(' ', 'T'), timeZone) : undefined
       return time === undefined ? sent : exact(time).toISOString()
     },

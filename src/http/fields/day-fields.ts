@@ -46,22 +46,25 @@ export const IsoDay = Type.Unsafe<string>({
   examples: ['2026-03-05'],
 })
 
-/** In a query, the plus of a zone arrives as a blank unless it was encoded. */
-function takeTime(value: unknown): unknown {
-  const text = trimText(value)
-  return typeof text === 'string' ? text.replace(/(?<=T[\d:.]+) (?=\d\d:\d\d$)/, '+') : text
-}
-
 export const Time = Type.Unsafe<string>({
   [Kind]: 'Time',
   [WHY]: whyTime,
-  [TAKE]: takeTime,
+  [TAKE]: trimText,
   type: 'string',
   // `format: 'date-time'` would require the seconds.
   pattern: ISO_TIME.source,
   description: 'a time in ISO 8601 with its zone',
   examples: ['2026-11-20T10:15:30Z'],
 })
+
+/** In a query, the plus of a zone arrives as a blank unless it was encoded. */
+export const QueriedTime = {
+  ...Time,
+  [TAKE](value: unknown): unknown {
+    const text = trimText(value)
+    return typeof text === 'string' ? text.replace(/(?<=T[\d:.]+) (?=\d\d:\d\d$)/, '+') : text
+  },
+}
 
 /** In UTC, in which times are answered, the year would not have four digits. */
 export function isBeyondYears(time: string | number): boolean {
