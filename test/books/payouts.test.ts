@@ -293,6 +293,35 @@ t.test('reports with two sections may be joined, each with its settlements', asy
   })
 })
 
+t.test('a settlement that no valid row follows counts, even in a long file', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const path = 'gateway_b/statement?lender=LENDER_02'
+  // Rows are saved some thousand at a time: the last ones are saved without any of the first.
+  const many = Array.from({ length: 2_500 }, (_, i) => i)
+  const [summary = '', payout = '', header = '', payment = ''] = REPORT
+  const ofNext = (line: string) => line.replaceAll('45345', '45346')
+  const unreadable = many.map(i => payment.replace(/^1,/, `X${i},`).replaceAll('1000', 'a lot'))
+  const payouts = many.map(i => payout.replaceAll('45345', String(60_000 + i)))
+  for (const [rest, utr, errors] of [
+    [
+      [...unreadable, summary, ofNext(payout), header, ofNext(unreadable[0] ?? '')],
+      'PGI45346',
+      100,
+    ],
+    [[summary, ...payouts], 'PGI62499', 0],
+    [[summary, ...payouts, payout.replace('963.90', 'a lot')], 'PGI62499', 1],
+  ] as const) {
+    const { status, body } = await uploadStatement(
+      service.url,
+      path,
+      [...REPORT, ...rest].join('\n'),
+    )
+    t.match({ status, listed: body.errors?.length }, { status: 201, listed: errors })
+    t.match(await settlementAt(service, utr), [{ off_by: '1963.90', adds_up: false }], utr)
+    await service.call('DELETE', `/api/gateways/gateway_b/statements/${body.statement_id}`)
+  }
+})
+
 t.test('payments may be joined to a report with two sections, but no other columns', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const upload = (lines: string[]) =>

@@ -52,10 +52,18 @@ export function statementReader(place: Place, { withStatuses, save }: Use) {
     async save(batch: Judged[]) {
       const valid = (await withStatuses(batch)).flatMap(row => validRow(row))
       result.valid += valid.length
-      if (valid.length === 0) return
-      const payouts = validPayouts(layout, result)
-      for (const day of await save([...payouts, ...valid], result)) result.days.add(day)
+      if (valid.length > 0) await saveAll(valid)
     },
+    /** Saves the payouts that no valid row follows. A file without any valid row is refused as a whole. */
+    async end() {
+      if (result.valid > 0) await saveAll([])
+    },
+  }
+
+  async function saveAll(valid: ReadRow[]) {
+    const rows = [...validPayouts(layout, result), ...valid]
+    if (rows.length === 0) return
+    for (const day of await save(rows, result)) result.days.add(day)
   }
 
   function placedRow(row: CsvRow): Placed[] {

@@ -54,6 +54,7 @@ export async function uploadStatement(
   })
   try {
     await readCsv(decode(file.bytes), read)
+    await read.end()
   } catch (error) {
     throw await afterTaking(error, reason =>
       keepRefusal(db, statement_id, read.result.errors, reason),
