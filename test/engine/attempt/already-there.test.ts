@@ -1,5 +1,5 @@
 import t from 'tap'
-import { attemptsOf, ending, submit } from '../../support/engine/operations.ts'
+import { attemptsOf, delay, ending, hurry, submit } from '../../support/engine/operations.ts'
 import { ledgerLoanBody } from '../../support/ledger/ledger-loan.ts'
 import {
   approval,
@@ -17,7 +17,6 @@ import {
 } from '../../support/ledger/loans.ts'
 import { matchEach } from '../../support/match-each.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
-import { until } from '../../support/until.ts'
 
 const EARLIER_DAY = '04 January 2026'
 
@@ -204,12 +203,15 @@ t.test('somebody else’s change is not mistaken for ours: the ledger’s answer
       const fault = lost('reset', subject)
       faults.add(fault)
       await keepFaults()
-      const id = await submit(service.call, status, data)
-      await until(async () => (await attemptsOf(service, id))[0])
+      await submit(service.call, status, data)
+      // Otherwise its next try may come before the other change.
+      const kind = status.startsWith('CLIENT') ? 'client' : 'loan'
+      const id = await delay(service, `${kind}:${subject}`)
       faults.delete(fault)
       await keepFaults()
       await stranger()
       const before = (await writesOn(service, subject)).filter(one => one === command).length
+      await hurry(service, id)
       const record = await ending(service.call, id)
       t.equal(record.status, isRefused ? 'failed' : 'success')
       const after = (await writesOn(service, subject)).filter(one => one === command).length
