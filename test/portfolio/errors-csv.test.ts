@@ -150,7 +150,7 @@ t.test('any cells survive quoting and escaping unchanged', async t => {
       (cells, delimiter) => {
         const line = asCsv([cells.map(escapeFormula)], delimiter)
         const [row] = parse(line, { delimiter, skip_empty_lines: false }) as string[][]
-        t.ok(row?.every(one => !/^[=+\-@\t\r]/.test(one)))
+        t.ok(row?.every(one => !/^[=+\-@\t\r]/.test(one) || Number.isFinite(Number(one))))
         t.same(row?.map(unescapeFormula), cells)
       },
     ),
@@ -166,6 +166,31 @@ t.test('no cell begins with what any spreadsheet takes for a formula', t => {
       t.equal(unescapeFormula(`'${cell}`), cell)
     }
   t.equal(escapeFormula('1 = 1'), '1 = 1')
+  t.end()
+})
+
+t.test('a negative amount stays a number, which sums count', t => {
+  for (const amount of ['-12.50', '-0.005', '-5', '-9999999999999.99']) {
+    t.equal(escapeFormula(amount), amount)
+    for (const cell of [amount, `'${amount}`, `''${amount}`])
+      t.equal(unescapeFormula(escapeFormula(cell)), cell)
+    t.equal(unescapeFormula(`'${amount}`), amount, 'as a file of an earlier version has it')
+  }
+  const others = [
+    '-1+cmd',
+    '-1-1',
+    '-',
+    '--5',
+    '+5',
+    '-.5',
+    '-5.',
+    '-1.2345',
+    '-1e5',
+    ' -5',
+    '-5\n',
+  ]
+  for (const cell of [...others, '-5;-5', '-1 ', '-0012', '-12345678901234'])
+    t.match(escapeFormula(cell), /^'/, JSON.stringify(cell))
   t.end()
 })
 

@@ -77,13 +77,7 @@ type Page = Awaited<ReturnType<typeof findSettlements>>
 async function* lines(first: Page, find: (cursor: string) => Promise<Page>) {
   yield asCsv([COLUMNS])
   for (let part = first; ; part = await find(part.next_cursor)) {
-    yield asCsv(part.page.map(row => COLUMNS.map(name => cellOf(row[name]))))
+    yield asCsv(part.page.map(row => COLUMNS.map(name => escapeFormula(String(row[name] ?? '')))))
     if (part.next_cursor === null) return
   }
-}
-
-/** A negative amount is a number, which no spreadsheet takes for a formula. */
-function cellOf(value: string | number | boolean | null): string {
-  const text = String(value ?? '')
-  return /^-[\d.]+$/.test(text) ? text : escapeFormula(text)
 }
