@@ -101,6 +101,9 @@ t.test('a form without JavaScript assigns a payment, and the next batch posts it
   await runBatch(call)
   const page = await operator(path)
   t.match(page.text, /posted/)
+  const [attempts = ''] = /<h2>Attempts at the ledger.*?<\/table>/s.exec(page.text) ?? []
+  t.match(attempts, /data-title="Outcome" >done</)
+  t.notMatch(attempts, /<td[^>]*><\/td>/, 'no column is empty')
   t.match(page.text, /payment assign<\/strong> by asha.rao: “named by the branch”/)
   const { rows } = await sql`
       select actor, detail ->> 'note' as note from ops.audit

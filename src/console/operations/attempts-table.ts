@@ -7,7 +7,7 @@ import { table } from '../lists/table.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import { words } from '../text/words.ts'
 
-/** Attempts to post a payment do not record which call was made. */
+/** Attempts to post a payment are shown without the call and how often it was made. */
 type Shown = Omit<AttemptItem, 'times' | 'method' | 'path'> & Partial<AttemptItem>
 
 export function attemptsTable(attempts: Shown[], formats: Formats): Html {
@@ -25,5 +25,6 @@ export function attemptsTable(attempts: Shown[], formats: Formats): Html {
     numberColumn('http_status', 'Status'),
     { name: 'outcome', title: 'Outcome', cell: (row: Shown) => words(row.outcome ?? 'under_way') },
   ]
-  return html`<h2>Attempts at the ledger</h2>${table(columns, attempts, 'Attempts at the ledger')}`
+  const known = columns.filter(({ name }) => attempts.some(one => name in one))
+  return html`<h2>Attempts at the ledger</h2>${table(known, attempts, 'Attempts at the ledger')}`
 }
