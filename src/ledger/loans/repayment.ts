@@ -41,7 +41,7 @@ export const spellingOf = (receipt: string) =>
   inAscii(receipt)
     .toLowerCase()
     .replace(/\s+/g, ' ')
-    .replace(/^\+?0*(?=\d+$)/, '')
+    .replace(/^\+?0*(?=(?:[1-9]\d*|0)$)/, '')
 
 /** Two such may still be two payments, unless they have the same day and amount. */
 export const isRespelled = (receipt: string | undefined, paymentId: string) =>

@@ -176,5 +176,5 @@ export function isOfAnotherPayment(externalId = '', ours: string): boolean {
 const withoutPostingNumber = (externalId: string) =>
   externalId
     .replace(/-r\d+$/, '')
-    .replace(/-0+(?=\d+$)/, '-')
+    .replace(/-0+(?=(?:[1-9]\d*|0)$)/, '-')
     .toLowerCase()
