@@ -21,7 +21,7 @@ import { sendSafeHeaders } from './safe-headers.ts'
 import { serializer } from './serializer.ts'
 import { validator } from './validator.ts'
 
-/** The paths that callers of older services also call with a trailing slash. */
+/** The paths that older services have too, whose callers may add a trailing slash. Every other path has no such callers. */
 const PATHS =
   /^(\/api\/(?:ledger\/operate|ledger\/track\/[^/?]+|webhooks\/[^/?]+|migration\/upload|migration\/run|account\/login|account\/register))\/(?=\?|$)/
 
