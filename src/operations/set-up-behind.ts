@@ -6,8 +6,13 @@ import { savedFindings } from '../ledger/check/saved-findings.ts'
 import { isPast, sortable } from '../ledger/day-format.ts'
 import { NOT_EXACT } from './rounding-refusal.ts'
 
-const AFTER_CLOSE =
-  'error.msg.loan.application.submitted.on.date.cannot.be.after.the.loan.product.close.date'
+/** With these codes the ledger refuses each application for a product. */
+const PRODUCT_CODES = [
+  'error.msg.loan.application.submitted.on.date.cannot.be.before.the.loan.product.start.date',
+  'error.msg.loan.application.submitted.on.date.cannot.be.after.the.loan.product.close.date',
+  'validation.msg.loan.interestRatePerPeriod.not.supported.loanproduct.linked.to.floating.rate',
+  'error.msg.disbursementData.required',
+]
 const FUTURE_DAY_CODES = /\.in\.the\.future$|\.be\.a\.future\.date$/
 
 /**
@@ -28,7 +33,7 @@ export function openSetUpBehind(db: Database, timeZone: string): SetUpBehind {
   function checkOf(code: string, data: Data): string | undefined {
     if (code === NOT_EXACT) return 'currency'
     // Only an application says whose product it is for.
-    if (code === AFTER_CLOSE) return data.lenderConfig === undefined ? undefined : 'product'
+    if (PRODUCT_CODES.includes(code)) return data.lenderConfig === undefined ? undefined : 'product'
     if (!FUTURE_DAY_CODES.test(code)) return undefined
     const days = Object.values(data).filter(value => typeof value === 'string' && sortable(value))
     return days.every(day => isPast(String(day), timeZone)) ? 'time_zone' : undefined

@@ -215,3 +215,14 @@ t.test('a product with a floating rate breaks the set-up; a dry run refuses its 
     { finding: 'refused', reason: /^interest_rate_per_period .* LENDER_02 has a floating rate$/ },
   ])
 })
+
+t.test('a dry run refuses the loans of a product that wants the tranches of each loan', async t => {
+  const service = await startTestService(t, {}, { flags: ['no-product=LENDER_02'] })
+  const tranches = { multiDisburseLoan: true, maxTrancheCount: 3, outstandingLoanBalance: 50_000 }
+  await givenProduct(service, 'LENDER_02', tranches)
+  const { dry_run } = await migrateCsv(service, 'loans', loansCsv(loan('A')), { dry_run: true })
+  matchEach(t, dry_run.findings, [
+    { finding: 'refused', reason: /^the loan product LENDER_02 wants the tranches of each loan/ },
+  ])
+  t.match(await migrateCsv(service, 'loans', loansCsv(loan('A'))), { failed: 1 })
+})

@@ -34,7 +34,13 @@ type ProductRules = {
   syncExpectedWithDisbursementDate: boolean
   /** The ledger then refuses each application with a rate, and so each of ours. */
   isLinkedToFloatingInterestRates: boolean
+  multiDisburseLoan: boolean
+  disallowExpectedDisbursements: boolean
 } & Pick<OwnTerms, 'graceOnPrincipalPayment' | 'graceOnInterestPayment' | 'graceOnInterestCharged'>
+
+/** The ledger then refuses each application that does not list its tranches, and so each of ours. */
+export const wantsTranches = (product: LoanProduct) =>
+  product.multiDisburseLoan === true && product.disallowExpectedDisbursements === false
 
 /** A product as it is read alone; the list of products has no charges. */
 export type ProductWithTerms = LoanProduct & OwnTerms & { charges?: ProductCharge[] }

@@ -5,7 +5,7 @@ import { domainRule, fieldError, invalid, notSupported } from '../http/refusal.t
 import { paise } from '../money.ts'
 import { checkOwnTerms } from '../reference/own-terms.ts'
 import type { Product } from '../reference/product.ts'
-import { productById, refuseClosedProduct } from '../reference/products.ts'
+import { productById, refuseClosedProduct, refuseUntoldTranches } from '../reference/products.ts'
 import { type Ledger, today } from '../storage/ledger.ts'
 import { refuseInactiveClient } from './active-client.ts'
 import { checkLimits, refuseTerm } from './limits.ts'
@@ -45,6 +45,7 @@ export function newLoan(ledger: Ledger, body: Body): Loan {
   checkGrace(check, request.shape, request.numberOfRepayments)
   checkFixedShare(check, request.shape, request.amortizationType)
   check.throwIfAny()
+  refuseUntoldTranches(product, body)
   refuseFirstRepayment(request)
   return assemble(ledger, product, request as Complete, body)
 }

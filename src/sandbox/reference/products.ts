@@ -1,3 +1,4 @@
+import type { Body } from '../fields/body.ts'
 import { domainRule, notFound } from '../http/refusal.ts'
 import { day, rate } from '../http/wire.ts'
 import { strategyName } from '../loans/strategy.ts'
@@ -47,6 +48,13 @@ export function refuseClosedProduct(product: Product, submittedOn: string | unde
     )
   if (startDate !== undefined && submittedOn < startDate) throw refusal('before', 'start')
   if (closeDate !== undefined && submittedOn > closeDate) throw refusal('after', 'close')
+}
+
+/** An application for a product with tranches lists them, unless the product has none expected. */
+export function refuseUntoldTranches({ tranches }: Product, { disbursementData }: Body): void {
+  if (tranches === undefined || tranches.withoutExpected || disbursementData !== undefined) return
+  const message = 'For this loan product, disbursement details must be provided'
+  throw domainRule('error.msg.disbursementData.required', message)
 }
 
 function productView(ledger: Ledger, product: Product) {

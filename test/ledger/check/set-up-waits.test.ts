@@ -4,6 +4,7 @@ import { ending, listed, submit } from '../../support/engine/operations.ts'
 import { LEDGER_HEADERS } from '../../support/ledger/ledger-driver.ts'
 import { clientData, loanData, newName } from '../../support/ledger/loans.ts'
 import { givenProduct } from '../../support/ledger/products.ts'
+import { ledgerBody, startProxy } from '../../support/ledger/proxy.ts'
 import { startTestService } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 
@@ -13,8 +14,14 @@ const BEFORE_NEXT_TRY_SECONDS = 25
 const AHEAD = 'Pacific/Kiritimati'
 const BEHIND = 'Pacific/Pago_Pago'
 
-async function start(t: Test, flags: string[], changes: NodeJS.ProcessEnv = {}) {
+async function start(
+  t: Test,
+  flags: string[],
+  changes: NodeJS.ProcessEnv = {},
+  proxy = { target: '' },
+) {
   const service = await startTestService(t, changes, { flags })
+  proxy.target = service.ledger.url
   const { call } = service
   const client = newName('C')
   t.match(await ending(call, await submit(call, 'CLIENT_CREATE', clientData(client))), {
@@ -71,6 +78,52 @@ t.test('an application waits while its lender’s product is closed', async t =>
   t.match(await ending(call, early.id), { status: 'failed' }, 'the product was open that day')
   const other = await create({ lenderConfig: 'LENDER_02' })
   t.match(await ending(call, other.id), { status: 'success' }, 'no other lender’s waits')
+})
+
+t.test('an application waits while its lender’s product refuses what LoanOps sends', async t => {
+  const tranches = { multiDisburseLoan: true, maxTrancheCount: 3, outstandingLoanBalance: 50_000 }
+  const products = {
+    LENDER_03: { ...dayFormat, startDate: '01 January 2999' },
+    LENDER_04: tranches,
+    LENDER_05: { ...tranches, disallowExpectedDisbursements: true },
+  }
+  const missing = Object.keys(products).map(name => `no-product=${name}`)
+  const service = await start(t, missing)
+  const { call, create, waits } = service
+  for (const [name, changes] of Object.entries(products)) await givenProduct(service, name, changes)
+  await call('POST', '/api/ledger/check')
+  await waits(
+    await create({ lenderConfig: 'LENDER_03' }),
+    /^product: the loan product LENDER_03 takes no loans before 01 January 2999/,
+  )
+  await waits(
+    await create({ lenderConfig: 'LENDER_04' }),
+    /^product: the loan product LENDER_04 wants the tranches of each loan/,
+  )
+  const free = await create({ lenderConfig: 'LENDER_05' })
+  t.match(await ending(call, free.id), { status: 'success' }, 'it wants no tranches')
+})
+
+t.test('an application waits while its lender’s product has a floating rate', async t => {
+  const proxy = await startProxy(t)
+  const service = await start(t, [], { LEDGER_URL: proxy.url }, proxy)
+  const { call, create, waits } = service
+  const code =
+    'validation.msg.loan.interestRatePerPeriod.not.supported.loanproduct.linked.to.floating.rate'
+  proxy.interferences = [
+    {
+      of: '/loanproducts',
+      on: 'reads',
+      alters({ body }) {
+        for (const one of [body].flat())
+          one.isLinkedToFloatingInterestRates = one.name === 'LENDER_03'
+      },
+    },
+    { of: 'floating', on: 'writes', status: 400, body: ledgerBody(400, code) },
+  ]
+  await call('POST', '/api/ledger/check')
+  const floating = { lenderConfig: 'LENDER_03', externalId: 'floating' }
+  await waits(await create(floating), /^product: the loan product LENDER_03 has a floating rate/)
 })
 
 t.test('a refusal that the ledger stored does not outlast the correction', async t => {

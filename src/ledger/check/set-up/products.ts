@@ -11,7 +11,6 @@ export type ListedProduct = LoanProduct & {
   status?: string
   isInterestRecalculationEnabled?: boolean
   loanScheduleType?: ScheduleType
-  multiDisburseLoan?: boolean
   maxTrancheCount?: number
   allowApprovedDisbursedAmountsOverApplied?: boolean
   overAppliedCalculationType?: string

@@ -2,7 +2,7 @@ import { dayText, isoDay, textOfIso } from '../../../day.ts'
 import type { Data } from '../../../engine/operation.ts'
 import { laterDay, sortable } from '../../../ledger/day-format.ts'
 import type { LedgerLoan } from '../../../ledger/loans/loan.ts'
-import type { LoanProduct } from '../../../ledger/loans/product.ts'
+import { type LoanProduct, wantsTranches } from '../../../ledger/loans/product.ts'
 import type { Application } from '../../../operations/loan-create.ts'
 import { wholeTerm } from '../../../operations/terms/whole-term.ts'
 import { futureDay } from '../future-day.ts'
@@ -52,6 +52,7 @@ export function loanRefusals(data: Data, facts: LoanFacts): string[] {
     ...futureDay('submitted_on_date', wanted.submittedOnDate, businessDate),
     ...outsideSale(product, sortable(wanted.submittedOnDate)),
     ...floatingRate(product),
+    ...untoldTranches(product),
     ...beyondLimits(product, wanted),
     ...otherRhythm(product, wanted),
     ...longerGrace(facts, wanted.numberOfRepayments),
@@ -105,6 +106,11 @@ function outsideSale({ name, startDate, closeDate }: LoanProduct, submitted: str
 const floatingRate = ({ name, isLinkedToFloatingInterestRates }: LoanProduct) =>
   isLinkedToFloatingInterestRates
     ? [`interest_rate_per_period is not taken: the loan product ${name} has a floating rate`]
+    : []
+
+const untoldTranches = (product: LoanProduct) =>
+  wantsTranches(product)
+    ? [`the loan product ${product.name} wants the tranches of each loan, which no file states`]
     : []
 
 type Limit = number | undefined
