@@ -30,6 +30,21 @@ t.test('a replay between times that do not exist names the field', async t => {
   t.match(text, /must be a day and a time/)
 })
 
+t.test('the list’s filter shows its times as the list does', async t => {
+  const { text } = await operator(
+    '/console/callbacks?from=2026-11-19T18:30:00Z&to=2026-11-20T09:45',
+  )
+  const filter = parse(text).querySelector('form.filters')
+  const shown = (name: string) => filter?.querySelector(`[name=${name}]`)?.getAttribute('value')
+  t.same([shown('from'), shown('to')], ['2026-11-20 00:00:00', '2026-11-20 09:45:00'])
+})
+
+t.test('the list’s filter refuses a day alone with a time as the list shows it', async t => {
+  const { status, text } = await operator('/console/callbacks?from=2026-11-20')
+  t.equal(status, 400)
+  t.match(text, 'must be a day and a time, such as 2026-11-20 15:45:30')
+})
+
 t.test('a replay whose times are swapped is refused before it is counted', async t => {
   const { status, text } = await operator(
     '/console/callbacks/replay?from=2026-11-21T00:00&to=2026-11-20T00:00',

@@ -32,6 +32,7 @@ function callbackList(context: PageContext): List<typeof callbackFilters, Callba
     path: '/callbacks',
     title: 'Callbacks',
     filters: { ...callbackFilters, from: Type.Optional(from), to: Type.Optional(to) },
+    typed: filter => ({ from: formats.text(filter.from), to: formats.text(filter.to) }),
     cursor: ['bigint'],
     empty: 'No callback matches. If CALLBACK_URL is set, callbacks to the LOS appear here.',
     columns: callbackColumns(context),

@@ -110,7 +110,7 @@ async function listPage<Filters extends TProperties, Row extends object>(
   return html`<h1>${list.title}</h1>
 ${doneNotice(done)}
 ${loaded.above}
-${Object.keys(list.filters).length === 0 ? nothing : filterForm(path, list.filters, filter)}
+${Object.keys(list.filters).length === 0 ? nothing : filterForm(path, list.filters, { ...filter, ...list.typed?.(filter) })}
 ${live(request.url, { refresh }, rowsOf(path, filter, request, loaded))}
 ${(request.user.role === 'viewer' ? nothing : list.below?.(filter)) ?? nothing}`
 }

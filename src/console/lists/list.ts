@@ -23,6 +23,8 @@ export type List<Filters extends TProperties, Row> = {
   needs?: 'accounts'
   title: string
   filters: Filters
+  /** The filter as its fields show it, where people type it otherwise than it is sent on. */
+  typed?(filter: Filter<Filters>): object
   cursor: readonly Shape[]
   columns: ListColumn<Row>[]
   /** The text of an empty list: what will appear here. */

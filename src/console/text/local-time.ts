@@ -1,8 +1,10 @@
 import { isBeyondYears, QueriedTime } from '../../http/fields/day-fields.ts'
 import { TAKE, takeValues } from '../../http/fields/take-values.ts'
+import { WHY } from '../../http/fields/why.ts'
 import { invalidField } from '../../http/problem.ts'
 
 const LAST_OF_SECOND_MS = 999
+const SHOWN = '2026-11-20 15:45:30'
 
 /** @throws FieldErrors */
 export function localTime(text: string, timeZone: string, field = 'until'): Date {
@@ -28,7 +30,8 @@ export function localPeriod(timeZone: string) {
       const time = typeof sent === 'string' ? timeIn(sent.replace(' ', 'T'), timeZone) : undefined
       return time === undefined ? sent : exact(time).toISOString()
     },
-    examples: ['2026-11-20 15:45:30'],
+    [WHY]: () => `must be a day and a time, such as ${SHOWN}`,
+    examples: [SHOWN],
   })
   return { from: bound(time => time), to: bound(endOf) }
 }
