@@ -61,12 +61,14 @@ t.test(
     values ('payment.posted', 'loan:L-1', raw.new_id(), now(), 1, '{}', 'failed', '2026-03-05T10:00:00.6Z')`.execute(
       db,
     )
-    const { text: list } = await operator('/console/callbacks.csv')
-    const [shown = ''] = /2026-03-05 15:[\d:]+/.exec(list) ?? []
-    const at = shown.replace(' ', 'T')
+    const shownIn = async (path: string, time: RegExp) =>
+      time.exec((await operator(path)).text)?.[0] ?? ''
+    const inFile = await shownIn('/console/callbacks.csv', /2026-03-05 15:[\d:]+/)
+    const inList = await shownIn('/console/callbacks', /05 Mar 2026, 15:[\d:]+/)
+    const at = inFile.replace(' ', 'T')
     const { text } = await operator(`/console/callbacks/replay?from=${at}&to=${at}`)
     t.match(text, /Replay 1</)
-    for (const one of [at, shown])
+    for (const one of [at, inFile, inList])
       t.match((await operator(`/console/callbacks?from=${one}&to=${one}`)).text, />1 row</, one)
   },
 )

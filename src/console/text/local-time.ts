@@ -1,3 +1,4 @@
+import { timeOf } from '../../csv/day-cell.ts'
 import { isBeyondYears, QueriedTime } from '../../http/fields/day-fields.ts'
 import { TAKE, takeValues } from '../../http/fields/take-values.ts'
 import { WHY } from '../../http/fields/why.ts'
@@ -27,8 +28,10 @@ export function localPeriod(timeZone: string) {
     ...QueriedTime,
     [TAKE](value: unknown) {
       const sent = takeValues(QueriedTime, value)
-      const time = typeof sent === 'string' ? timeIn(sent.replace(' ', 'T'), timeZone) : undefined
-      return time === undefined ? sent : exact(time).toISOString()
+      // The list has a comma behind the day.
+      const text = typeof sent === 'string' ? timeOf(sent.replace(', ', ' ')) : undefined
+      const time = text && timeIn(text.replace(' ', 'T'), timeZone)
+      return time ? exact(time).toISOString() : sent
     },
     [WHY]: () => `must be a day and a time, such as ${SHOWN}`,
     examples: [SHOWN],
