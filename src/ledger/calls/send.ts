@@ -91,7 +91,8 @@ export function openSender(settings: LedgerSettings): Sender {
       signal,
     })
     const { statusCode, headers: answered } = response
-    const body = parsed(await textOf(response))
+    const text = await textOf(response)
+    const body = parsed(request.method === 'GET' ? withDaysAsLists(text) : text)
     return {
       status: statusCode,
       body,
@@ -165,6 +166,11 @@ function textOf(response: Dispatcher.ResponseData): Promise<string> {
     throw error
   })
 }
+
+const DAY_AS_TEXT = /("\w{0,40}[dD]ate" ?: ?)"(\d{4})-0?(\d{1,2})-0?(\d{1,2})"/g
+
+/** Fineract writes a day as a list or, in the resources that use its newer way of writing JSON, as a text. */
+const withDaysAsLists = (text: string) => text.replace(DAY_AS_TEXT, '$1[$2,$3,$4]')
 
 /** The body. One that is not JSON, or not a ledger's, stays text, which says nothing about the outcome. */
 function parsed(text: string): unknown {

@@ -8,12 +8,14 @@ import { atLedger, DAY, disbursal, ledgerLoan, writesOn } from '../../support/le
 import { ledgerBody, startProxy } from '../../support/ledger/proxy.ts'
 import { capturedA } from '../../support/payments/gateway-events.ts'
 import { paymentService } from '../../support/payments/payments.ts'
-import { startTestService } from '../../support/service.ts'
+import { migrateCsv } from '../../support/portfolio/migrate.ts'
+import { loansCsv } from '../../support/portfolio/rows.ts'
+import { type Preparation, startTestService } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 
-async function throughProxy(t: Test) {
+async function throughProxy(t: Test, preparation: Preparation = {}) {
   const proxy = await startProxy(t)
-  const service = await paymentService(t, { LEDGER_URL: proxy.url })
+  const service = await paymentService(t, { LEDGER_URL: proxy.url }, preparation)
   proxy.target = service.ledger.url
   return { proxy, service }
 }
@@ -108,3 +110,26 @@ t.test('a disbursement without a UTR that lost answer and external id is found b
   t.match(record, { status: 'success', success_response: { subResourceId: Number } })
   t.equal((await writesOn(service, loan)).filter(one => one === 'DISBURSE/LOAN').length, 1)
 })
+
+t.test('days that a ledger writes as texts are read as days', async t => {
+  const { proxy, service } = await throughProxy(t, { flags: ['business-date=2026-03-05'] })
+  proxy.interferences = [
+    { of: '/', on: 'reads', alters: answer => Object.assign(answer, daysAsTexts(answer)) },
+  ]
+  const { findings } = (await service.call('POST', '/api/ledger/check')).body
+  const found = findings.find((one: { check: string }) => one.check === 'business_date')
+  t.match(found, { found: /^it is 2026-03-05,/ })
+  const row = { loan_external_id: 'L-1', client_external_id: 'C-1' }
+  const { dry_run } = await migrateCsv(service, 'loans', loansCsv(row), { dry_run: true })
+  t.match(dry_run, { refused: 0 })
+  t.match(await migrateCsv(service, 'loans', loansCsv(row)), { done: 1 })
+  t.match(await migrateCsv(service, 'loans', loansCsv(row)), { done: 1 })
+})
+
+/** Newer versions write a day so, unless they are told to keep the list. */
+const daysAsTexts = (answer: { body: object }) =>
+  JSON.parse(JSON.stringify(answer), (_, value) =>
+    isDay(value) ? value.map(part => String(part).padStart(2, '0')).join('-') : value,
+  )
+const isDay = (value: unknown): value is number[] =>
+  Array.isArray(value) && value.length === 3 && value.every(Number.isInteger)
