@@ -38,16 +38,13 @@ export function statementReader(place: Place, { withStatuses, save }: Use) {
   const repeats = repeatFinder()
   const roundedIn = roundedIds<Placed>(statementFile.ids)
   const refused: Refused = { times: new Set(), isUndated: false }
-  const errors: Invalid[] = []
-  const { ignored } = layout
-  const result = { rows: 0, valid: 0, days: new Set<string>(), refused, errors, ignored }
+  const counts = { rows: 0, valid: 0, days: new Set<string>(), errors: [] as Invalid[] }
+  const result = { ...counts, refused, ignored: layout.ignored }
 
   return {
     result,
     noRows: layout.noRows,
-    async header(header: CsvRow, separator: string) {
-      layout.header(header, separator)
-    },
+    header: async (header: CsvRow, separator: string) => layout.header(header, separator),
     read: (batch: CsvRow[], isLast: boolean) => roundedIn(batch.flatMap(placedRow), isLast),
     async save(batch: Judged[]) {
       const valid = (await withStatuses(batch)).flatMap(row => validRow(row))

@@ -8,7 +8,7 @@ import type { PaymentEvent } from '../../../src/payments/payment-event.ts'
 import { openQueue } from '../../../src/queue/queue.ts'
 import { freshDatabase } from '../../support/database/fresh-database.ts'
 
-/** As much as may wait in one line. */
+/** It fills a line of waiting events. */
 const LARGE = 'x'.repeat(32_000_000)
 const SMALL = Buffer.from('{}').toString('base64')
 
