@@ -6,7 +6,7 @@ import { savedFindings } from '../ledger/check/saved-findings.ts'
 import { isPast, sortable } from '../ledger/day-format.ts'
 import { NOT_EXACT } from './rounding-refusal.ts'
 
-/** With these codes the ledger refuses each application for a product. */
+/** The codes with which the ledger refuses each application for a product. */
 const PRODUCT_CODES = [
   'error.msg.loan.application.submitted.on.date.cannot.be.before.the.loan.product.start.date',
   'error.msg.loan.application.submitted.on.date.cannot.be.after.the.loan.product.close.date',
