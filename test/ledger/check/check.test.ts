@@ -108,6 +108,15 @@ t.test('the permission that the flag of maker-checker names is in the finding', 
   t.notMatch(found, /APPROVE_LOAN/)
 })
 
+t.test('maker-checker holds nothing back if the user may check everything itself', async t => {
+  const proxy = await startProxy(t)
+  proxy.target = await sandbox(t, 'maker-checker=DISBURSE_LOAN')
+  const alters = ({ body }: { body: { permissions: string[] } }) =>
+    void body.permissions.push('CHECKER_SUPER_USER')
+  proxy.interferences = [{ of: '/authentication', on: 'writes', alters }]
+  t.same(named(await checked(proxy.url), 'breaks', 'differs'), [])
+})
+
 t.test('a call that does not get through is named by its setting; the rest is unknown', async t => {
   const url = await sandbox(t)
   const wrong: [check: string, setting: RegExp, changes: NodeJS.ProcessEnv][] = [
