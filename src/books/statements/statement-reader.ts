@@ -49,16 +49,14 @@ export function statementReader(place: Place, { withStatuses, save }: Use) {
     async save(batch: Judged[]) {
       const valid = (await withStatuses(batch)).flatMap(row => validRow(row))
       result.valid += valid.length
-      if (valid.length > 0) await saveAll(valid)
+      await saveAll(valid)
     },
     /** Saves the payouts that no valid row follows. A file without any valid row is refused as a whole. */
-    async end() {
-      if (result.valid > 0) await saveAll([])
-    },
+    end: () => saveAll([]),
   }
 
   async function saveAll(valid: ReadRow[]) {
-    const rows = [...validPayouts(layout, result), ...valid]
+    const rows = result.valid === 0 ? [] : [...validPayouts(layout, result), ...valid]
     if (rows.length === 0) return
     for (const day of await save(rows, result)) result.days.add(day)
   }
