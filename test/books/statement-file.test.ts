@@ -259,7 +259,7 @@ t.test('a word for no value is no charge or time of a settlement, but 0 is a cha
   const rows = [
     row('pay_1', 'NA,n/a,setl_1,NA,utr_1'),
     row('pay_2', '0,0.00,setl_1,-,utr_1'),
-    row('pay_3', '-,soon,setl_1,later,utr_1'),
+    row('pay_3', 'soon,soon,setl_1,later,utr_1'),
   ]
   const path = 'gateway_a/statement?lender=LENDER_02'
   const { body } = await upload(service.url, path, [HEADER, ...rows].join('\n'))
