@@ -79,9 +79,9 @@ async function subjects(db: Database, q: string): Promise<Hit[]> {
 }
 
 /**
- * Payments that have this id, also those that only their gateway's statement or the list of their settlement has. By a reference, only those in suspense
- * and those of the loans that it is registered for are found. An unreadable event is kept under its raw row's id, and the
- * payment that it names is only a hint.
+ * Payments that have this id, also those that only their gateway's statement or the list of their settlement has. By a
+ * reference, only those in suspense and those of the loans that it is registered for are found. An unreadable event is kept
+ * under its raw row's id, and the payment that it names is only a hint.
  */
 async function payments(db: Database, q: string): Promise<Hit[]> {
   const found = (condition: RawBuilder<unknown>) =>
