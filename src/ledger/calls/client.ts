@@ -120,7 +120,7 @@ function answering(during: <T>(call: () => Promise<T>) => Promise<T>, listeners:
     const { method, path } = request
     const answer = await during(() => over.send(request)).then(
       received => answerFrom(request, received, kind(received)),
-      error => ({ method, path, ...unanswered(error, method) }),
+      error => ({ method, path, ...unanswered(error, request) }),
     )
     for (const listener of listeners) listener(answer)
     return answer

@@ -102,24 +102,24 @@ export function openSender(settings: LedgerSettings): Sender {
   }
 }
 
-/** The errors of calls of which nothing was sent: each still waited for a connection. */
-const unsent = new WeakSet<object>()
+/** The calls that ended before anything of them was sent. Their error may be that of other calls, too. */
+const unsent = new WeakSet<Request>()
 
 async function responseOver(
   pool: Pool,
-  { beforeSending }: Request,
+  request: Request,
   call: Dispatcher.RequestOptions & { signal: AbortSignal },
 ): Promise<Dispatcher.ResponseData> {
   let isSending = false
   const announced = announcing(() => {
     // Undici may begin again with what it has sent.
-    if (!isSending) beforeSending?.()
+    if (!isSending) request.beforeSending?.()
     isSending = true
   })
   try {
     return await endingWith(call.signal, pool.compose(announced).request(call))
   } catch (error) {
-    if (!isSending) unsent.add(error as object)
+    if (!isSending) unsent.add(request)
     throw error
   }
 }
@@ -188,9 +188,9 @@ function isDeeperThan(levels: number, value: unknown): boolean {
 }
 
 /** @throws NotSent */
-export function unanswered(error: object, method: string): Omit<Answer, 'method' | 'path'> {
+export function unanswered(error: object, request: Request): Omit<Answer, 'method' | 'path'> {
   if (error instanceof NotSent) throw error
-  const leftNothing = unsent.has(error) || method === 'GET'
+  const leftNothing = unsent.has(request) || request.method === 'GET'
   const reason = connectionReason(error as NodeJS.ErrnoException)
   const cause = causeOfConnection(reason)
   return {

@@ -46,7 +46,7 @@ t.test('a fault of the connection to the ledger names its setting', async t => {
     t.match(await whyUnreadable(t, url, changes), message)
   const unknownHost = Object.assign(new Error(), { code: 'ENOTFOUND', syscall: 'getaddrinfo' })
   t.match(
-    unanswered(unknownHost, 'GET').message,
+    unanswered(unknownHost, { method: 'GET', path: ledgerPath(['loans']) }).message,
     /host cannot be found: correct the host in LEDGER_URL$/,
   )
 })

@@ -69,6 +69,24 @@ t.test('a write may have arrived if its time ends before the answer', async t =>
   t.match(answer, { outcome: 'unknown', leftNothing: false })
 })
 
+t.test('a write that was sent may have arrived although one that was not ends with it', async t => {
+  let writes = 0
+  const server = createServer(({ method }, response) => {
+    if (method === 'GET') response.end('[]')
+    else writes++
+  })
+  const ledger = await ledgerAt(t, server, 'http', { LEDGER_CONCURRENCY: '2' })
+  await ledger.read(ledgerPath(['first']))
+  const write = (key: string) => ledger.write({ ...post, key })
+  const sent = [write('a'), write('b')]
+  await until(async () => writes === sent.length)
+  const unsent = write('c')
+  await new Promise(setImmediate)
+  await ledger.cutOff()
+  for (const one of sent) t.match(await one, { outcome: 'unknown', leftNothing: false })
+  t.match(await unsent, { outcome: 'not_arrived', leftNothing: true })
+})
+
 t.test('a write may have arrived if its connection ends before the answer', async t => {
   const pem = readFileSync(PEM)
   const server = createSecureServer({ key: pem, cert: pem, allowHTTP1: true }, request =>
