@@ -26,7 +26,7 @@ const QUOTED = /"[^"]*"/g
 
 /** @returns undefined if there is no complete line that is not empty */
 export function firstLineOf(text: string): string | undefined {
-  // A spreadsheet breaks the lines of a cell whose text is wrapped.
+  // The name of a column may have line breaks, in quotes.
   const lines = text.replace(QUOTED, cell => cell.replace(/[\r\n]/g, ' ')).split(/[\r\n]/)
   return lines.slice(0, -1).find(line => !EMPTY_LINE.test(line))
 }
