@@ -91,8 +91,7 @@ export function openSender(settings: LedgerSettings): Sender {
       signal,
     })
     const { statusCode, headers: answered } = response
-    const text = await textOf(response)
-    const body = parsed(request.method === 'GET' ? withDaysAsLists(text) : text)
+    const body = parsed(withDaysAsLists(await textOf(response)))
     return {
       status: statusCode,
       body,

@@ -4,8 +4,15 @@ import { openLedger } from '../../../src/ledger/calls/client.ts'
 import { repaymentEffect } from '../../../src/ledger/loans/repayment.ts'
 import { loanDisburse } from '../../../src/operations/loan-disburse.ts'
 import { ending, listed, submit } from '../../support/engine/operations.ts'
-import { atLedger, DAY, disbursal, ledgerLoan, writesOn } from '../../support/ledger/loans.ts'
-import { ledgerBody, startProxy } from '../../support/ledger/proxy.ts'
+import {
+  approval,
+  atLedger,
+  DAY,
+  disbursal,
+  ledgerLoan,
+  writesOn,
+} from '../../support/ledger/loans.ts'
+import { type Interference, ledgerBody, startProxy } from '../../support/ledger/proxy.ts'
 import { capturedA } from '../../support/payments/gateway-events.ts'
 import { paymentService } from '../../support/payments/payments.ts'
 import { migrateCsv } from '../../support/portfolio/migrate.ts'
@@ -113,9 +120,7 @@ t.test('a disbursement without a UTR that lost answer and external id is found b
 
 t.test('days that a ledger writes as texts are read as days', async t => {
   const { proxy, service } = await throughProxy(t, { flags: ['business-date=2026-03-05'] })
-  proxy.interferences = [
-    { of: '/', on: 'reads', alters: answer => Object.assign(answer, daysAsTexts(answer)) },
-  ]
+  proxy.interferences = [daysAreTexts('reads')]
   const { findings } = (await service.call('POST', '/api/ledger/check')).body
   const found = findings.find((one: { check: string }) => one.check === 'business_date')
   t.match(found, { found: /^it is 2026-03-05,/ })
@@ -126,7 +131,22 @@ t.test('days that a ledger writes as texts are read as days', async t => {
   t.match(await migrateCsv(service, 'loans', loansCsv(row)), { done: 1 })
 })
 
+t.test('the result of an approval may have days as texts, too', async t => {
+  const { proxy, service } = await throughProxy(t)
+  const loan = await ledgerLoan(service)
+  proxy.interferences = [daysAreTexts('writes')]
+  const id = await submit(service.call, 'LOAN_APPROVE', approval(loan))
+  const { success_response } = await ending(service.call, id)
+  t.match(success_response, { changes: { expectedDisbursementDate: [2026, 1, 5] } })
+  t.match(await listed(service.call, loan, id), { attempts: 1 }, 'it was believed at once')
+})
+
 /** Newer versions write a day so, unless they are told to keep the list. */
+const daysAreTexts = (on: 'reads' | 'writes'): Interference => ({
+  of: '/',
+  on,
+  alters: answer => Object.assign(answer, daysAsTexts(answer)),
+})
 const daysAsTexts = (answer: { body: object }) =>
   JSON.parse(JSON.stringify(answer), (_, value) =>
     isDay(value) ? value.map(part => String(part).padStart(2, '0')).join('-') : value,
