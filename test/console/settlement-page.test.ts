@@ -36,7 +36,9 @@ t.test('a payment that only the list of its settlement has is found, and has a p
   t.equal(unfetched.status, 200)
   t.match(unfetched.text, 'Only its settlement’s list has this payment')
   t.match(unfetched.text, /500\.00.*<a href="\/console\/settlements\/setl_1">/s)
-  t.equal((await viewer('/console/search?q=pay_unfetched')).headers.get('location'), page)
+  for (const q of ['pay_unfetched', 'gateway_a/pay_unfetched'])
+    t.equal((await viewer(`/console/search?q=${q}`)).headers.get('location'), page, q)
+  t.equal((await viewer('/console/search?q=gateway_b/pay_unfetched')).status, 200)
 })
 
 t.test('the search finds a settlement whose only part went with a withdrawn report', async t => {

@@ -88,14 +88,15 @@ async function payments(db: Database, q: string): Promise<Hit[]> {
     sql`(select gateway, gateway_payment_id, kind from core.transaction where ${condition} limit ${MAX_HITS_PER_KIND})`
   const keys = keysOf(q)
   const [, gateway = null, posted, id = posted ?? null] = NAMED_PAYMENT.exec(q) ?? []
+  const isNamed = (column: string) =>
+    sql`${sql.ref(column)} = any(${[q, id]}) and (${sql.ref(column)} = ${q} or gateway = ${gateway})`
   const loans = sql`array(select external_loan_id from core.reference where key = any(${keys}))`
   const { rows } = await sql<{ gateway: string; gateway_payment_id: string; kind: 'payment' }>`
-    ${found(sql`gateway_payment_id = ${q}`)}
-    union ${found(sql`gateway = ${gateway} and gateway_payment_id = ${id}`)}
+    ${found(isNamed('gateway_payment_id'))}
     union (select gateway, gateway_payment_id, 'payment'
-             from (select gateway, gateway_payment_id from core.current_statement where gateway_payment_id = ${q}
+             from (select gateway, gateway_payment_id from core.current_statement where ${isNamed('gateway_payment_id')}
                    union
-                   select gateway, id from core.current_settlement_row where id = ${q} and kind = 'payment') s
+                   select gateway, id from core.current_settlement_row where ${isNamed('id')} and kind = 'payment') s
             where not exists (select from core.transaction t
                                where t.gateway_payment_id = s.gateway_payment_id and t.gateway = s.gateway))
     union ${found(sql`problem = 'unreadable' and hints ->> 'payment_id' = ${q}`)}
