@@ -1,4 +1,3 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyBaseLogger } from 'fastify'
 import { type Accounts, openAccounts } from './accounts/accounts.ts'
 import type { AnyActCall } from './accounts/approvals/act-call.ts'
@@ -11,6 +10,7 @@ import type { FileType } from './csv/reading/file-type.ts'
 import { type Database, logLosses, openDatabase } from './database/database.ts'
 import type { OnFinal } from './engine/finish/finish.ts'
 import type { Catalogue } from './engine/operation.ts'
+import type { App } from './http/app.ts'
 import type { httpLimits } from './http/limits.ts'
 import { operationCatalogue } from './operations/catalogue.ts'
 import { operationCalls } from './operations/control/operation-calls.ts'
@@ -46,7 +46,7 @@ type Context = Services & {
 /** Even a short list may be a long statement on a large table, and some callers only read. */
 const MAX_CONCURRENT_READS = 4
 
-export type Routes = (context: Context) => FastifyPluginAsyncTypebox
+export type Routes = (app: App, context: Context) => void | Promise<void>
 
 export function apiContext(
   services: Services,

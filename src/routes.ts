@@ -9,7 +9,6 @@ import { reconciliationRoutes } from './books/reconciliation/reconciliation-rout
 import { settlementRoutes } from './books/settlements/settlement-routes.ts'
 import { statementRoutes } from './books/statements/statement-routes.ts'
 import { callbackRoutes } from './callbacks/callback-routes.ts'
-import { acceptFiles } from './http/body/multipart.ts'
 import { ledgerCheckRoutes } from './ledger/check/ledger-check-routes.ts'
 import { operationControlRoutes } from './operations/control/control-routes.ts'
 import { operationRoutes } from './operations/operation-routes.ts'
@@ -32,7 +31,7 @@ export const ROUTES = {
   anybody: { ops: [opsRoutes] },
   callers: {
     operations: [operationRoutes, operationControlRoutes, pauseRoutes, ledgerCheckRoutes],
-    portfolio: [() => acceptFiles, migrationRoutes, uploadRoutes, downloadRoutes, runRoutes],
+    portfolio: [migrationRoutes, uploadRoutes, downloadRoutes, runRoutes],
     accounts: [accountRoutes, adminRoutes, approvalRoutes, auditRoutes],
     payments: [
       batchRoutes,

@@ -1,6 +1,6 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { Config } from '../config/config.ts'
+import type { App } from '../http/app.ts'
 import { oneOf, titled, titledBody } from '../http/fields/schemas.ts'
 import { askerAs, askerOf, INTERNAL_TOKEN_ACTOR } from './access/actor.ts'
 import { ROLES } from './account.ts'
@@ -59,38 +59,36 @@ const passwordSchema = {
 
 type Context = ForApprovals & { config: Config; accounts: Accounts }
 
-export function accountRoutes(context: Context): FastifyPluginAsyncTypebox {
+export function accountRoutes(app: App, context: Context): void {
   const { config, accounts } = context
-  return async app => {
-    app.post(
-      '/account/login',
-      { schema: loginSchema, config: { needs: 'nothing' } },
-      async request => {
-        const { username, password } = request.body
-        const asker = askerAs(INTERNAL_TOKEN_ACTOR, request)
-        const account = await accounts.logIn(username, password, asker)
-        return {
-          access_token: issueToken(app, account),
-          token_type: 'Bearer' as const,
-          expires_in: config.JWT_TTL_SECONDS,
-        }
-      },
-    )
+  app.post(
+    '/account/login',
+    { schema: loginSchema, config: { needs: 'nothing' } },
+    async request => {
+      const { username, password } = request.body
+      const asker = askerAs(INTERNAL_TOKEN_ACTOR, request)
+      const account = await accounts.logIn(username, password, asker)
+      return {
+        access_token: issueToken(app, account),
+        token_type: 'Bearer' as const,
+        expires_in: config.JWT_TTL_SECONDS,
+      }
+    },
+  )
 
-    actRoutes(app, context).post('/account/register', registerSchema, accounts.calls.registerCall, {
-      asked: ({ body }) => accounts.registrationOf(body),
-    })
+  actRoutes(app, context).post('/account/register', registerSchema, accounts.calls.registerCall, {
+    asked: ({ body }) => accounts.registrationOf(body),
+  })
 
-    app.post(
-      '/account/password',
-      { schema: passwordSchema, config: { needs: 'own', isForOneTimePassword: true } },
-      async (request, reply) => {
-        const { current_password: old, new_password: password } = request.body
-        const { name: username, jti: keptToken } = request.user
-        const asker = askerOf(request)
-        await accounts.changePassword(asker, { username, old, password, keptToken })
-        return reply.code(204).send(null)
-      },
-    )
-  }
+  app.post(
+    '/account/password',
+    { schema: passwordSchema, config: { needs: 'own', isForOneTimePassword: true } },
+    async (request, reply) => {
+      const { current_password: old, new_password: password } = request.body
+      const { name: username, jti: keptToken } = request.user
+      const asker = askerOf(request)
+      await accounts.changePassword(asker, { username, old, password, keptToken })
+      return reply.code(204).send(null)
+    },
+  )
 }

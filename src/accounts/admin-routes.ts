@@ -1,5 +1,5 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
+import type { App } from '../http/app.ts'
 import { titled } from '../http/fields/schemas.ts'
 import type { Accounts } from './accounts.ts'
 import { actRoutes } from './approvals/act-routes.ts'
@@ -36,16 +36,14 @@ const resetSchema = {
 
 type Context = ForApprovals & { accounts: Accounts }
 
-export function adminRoutes(context: Context): FastifyPluginAsyncTypebox {
+export function adminRoutes(app: App, context: Context): void {
   const { disableCall, unlockCall, resetCall } = context.accounts.calls
-  return async app => {
-    const act = actRoutes(app, context)
-    act.post('/account/:username/disable', disableSchema, disableCall)
+  const act = actRoutes(app, context)
+  act.post('/account/:username/disable', disableSchema, disableCall)
 
-    act.post('/account/:username/unlock', unlockSchema, unlockCall)
+  act.post('/account/:username/unlock', unlockSchema, unlockCall)
 
-    act.post('/account/:username/reset', resetSchema, resetCall, {
-      preHandler: async (_, reply) => void reply.header('cache-control', 'no-store'),
-    })
-  }
+  act.post('/account/:username/reset', resetSchema, resetCall, {
+    preHandler: async (_, reply) => void reply.header('cache-control', 'no-store'),
+  })
 }

@@ -1,4 +1,3 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../accounts/access/actor.ts'
 import { toOperate, toRead } from '../accounts/access/needs.ts'
@@ -6,6 +5,7 @@ import { actRoutes } from '../accounts/approvals/act-routes.ts'
 import { orProposal } from '../accounts/approvals/approval-record.ts'
 import type { ForApprovals } from '../accounts/approvals/perform.ts'
 import type { Database } from '../database/database.ts'
+import type { App } from '../http/app.ts'
 import { Time } from '../http/fields/day-fields.ts'
 import { nullable, only, optional, titled, titledBody } from '../http/fields/schemas.ts'
 import { Id } from '../http/fields/text-fields.ts'
@@ -66,29 +66,27 @@ const resumeSchema = {
 
 type Context = ForApprovals & { forReads: Database }
 
-export function callbackRoutes(context: Context): FastifyPluginAsyncTypebox {
+export function callbackRoutes(app: App, context: Context): void {
   const { db, forReads } = context
-  return async app => {
-    app.get('/callbacks', toRead(listSchema), async ({ query }) =>
-      named('callbacks', await listCallbacks(forReads, query)),
-    )
+  app.get('/callbacks', toRead(listSchema), async ({ query }) =>
+    named('callbacks', await listCallbacks(forReads, query)),
+  )
 
-    app.get('/callbacks/:id', toRead(itemSchema), request =>
-      findCallback(forReads, request.params.id),
-    )
+  app.get('/callbacks/:id', toRead(itemSchema), request =>
+    findCallback(forReads, request.params.id),
+  )
 
-    app.post('/callbacks/:id/resend', toOperate(resendSchema), async (request, reply) => {
-      const { id } = request.params
-      await resendCallback(db, id, askerOf(request))
-      const { body, attempts, ...item } = await findCallback(db, id)
-      return reply.code(202).send({ ...item, attempts: attempts.at(-1)?.attempt ?? 0 })
-    })
+  app.post('/callbacks/:id/resend', toOperate(resendSchema), async (request, reply) => {
+    const { id } = request.params
+    await resendCallback(db, id, askerOf(request))
+    const { body, attempts, ...item } = await findCallback(db, id)
+    return reply.code(202).send({ ...item, attempts: attempts.at(-1)?.attempt ?? 0 })
+  })
 
-    actRoutes(app, context).post('/callbacks/replay', replaySchema, replayCall)
+  actRoutes(app, context).post('/callbacks/replay', replaySchema, replayCall)
 
-    app.post('/callbacks/resume', toOperate(resumeSchema), async (request, reply) => {
-      await resumeCallbacks(db, askerOf(request))
-      return reply.code(202).send({})
-    })
-  }
+  app.post('/callbacks/resume', toOperate(resumeSchema), async (request, reply) => {
+    await resumeCallbacks(db, askerOf(request))
+    return reply.code(202).send({})
+  })
 }

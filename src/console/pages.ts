@@ -1,4 +1,4 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { App } from '../http/app.ts'
 import { accountsPage } from './accounts/accounts-page.ts'
 import { passwordPage } from './accounts/password-page.ts'
 import { approvalPage } from './approvals/approval-page.ts'
@@ -34,7 +34,7 @@ import { sourcesPage } from './runs/sources-page.ts'
 import { searchPage } from './search/search-page.ts'
 import { timelinePage } from './timeline/timeline-page.ts'
 
-export const PAGES: ((context: PageContext) => FastifyPluginAsyncTypebox)[] = [
+export const PAGES: ((app: App, context: PageContext) => void | Promise<void>)[] = [
   homePage,
   ledgerPage,
   searchPage,

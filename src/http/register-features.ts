@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import type { App } from './app.ts'
 
-type RoutesOf<Context> = (context: Context) => FastifyPluginAsync
+type RoutesOf<Context> = (app: App, context: Context) => void | Promise<void>
 
 /** Registers each feature in its own scope, so that what one accepts, such as files, no other accepts. */
 export async function registerFeatures<Context>(
@@ -11,7 +12,8 @@ export async function registerFeatures<Context>(
   for (const [feature, list] of Object.entries(features))
     await app.register(
       named(feature, async scope => {
-        for (const routes of list) await scope.register(named(routes.name, routes(context)))
+        for (const routes of list)
+          await scope.register(named(routes.name, async app => routes(app, context)))
       }),
     )
 }

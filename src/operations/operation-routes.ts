@@ -1,4 +1,3 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import type { PgBoss } from 'pg-boss'
@@ -15,6 +14,7 @@ import type { Watch } from '../database/watch.ts'
 import { acceptOperations, lockedNames, type NewOperation, newOperation } from '../engine/accept.ts'
 import { type Catalogue, trackingId } from '../engine/operation.ts'
 import { liveQueue } from '../engine/queue.ts'
+import type { App } from '../http/app.ts'
 import { oneOf, only } from '../http/fields/schemas.ts'
 import { ExternalId } from '../http/fields/text-fields.ts'
 import { listAnswer, listQuery, named } from '../http/lists/list-query.ts'
@@ -97,53 +97,51 @@ type Context = {
   limits: { waiting: number }
 }
 
-export function operationRoutes(context: Context): FastifyPluginAsyncTypebox {
+export function operationRoutes(app: App, context: Context): void {
   const { db, forReads, catalogue, limits } = context
   const final = awaitFinal(db, limits.waiting)
   const operate = operateCall(context)
 
-  return async app => {
-    app.addHook('preClose', async () => final.release())
+  app.addHook('preClose', async () => final.release())
 
-    app.post(
-      '/ledger/operate',
-      {
-        schema: operateSchema(catalogue),
-        config: { needs: 'submit' },
-        preValidation: takeOnce('idempotency-key'),
-        validatorCompiler: bodyIsCheckedLater,
-      },
-      async (request, reply) => {
-        const tracking_id = await operate(request, request.headers['idempotency-key'] ?? null)
-        return reply
-          .code(202)
-          .header('location', `/api/ledger/track/${encodeURIComponent(tracking_id)}`)
-          .send({ tracking_id, status: 'processing' })
-      },
-    )
+  app.post(
+    '/ledger/operate',
+    {
+      schema: operateSchema(catalogue),
+      config: { needs: 'submit' },
+      preValidation: takeOnce('idempotency-key'),
+      validatorCompiler: bodyIsCheckedLater,
+    },
+    async (request, reply) => {
+      const tracking_id = await operate(request, request.headers['idempotency-key'] ?? null)
+      return reply
+        .code(202)
+        .header('location', `/api/ledger/track/${encodeURIComponent(tracking_id)}`)
+        .send({ tracking_id, status: 'processing' })
+    },
+  )
 
-    app.get(
-      '/ledger/track/:tracking_id',
-      { schema: trackSchema, config: { needs: 'any' } },
-      async (request, reply) => {
-        const id = parseTrackingId(request.params.tracking_id)
-        const found = await findOperation(db, id)
-        if (found === undefined) throw new UnknownTrackingId()
-        const { wait = 0 } = request.query
-        const isWorthWaiting = found.status === 'processing' && wait > 0
-        if (!isWorthWaiting || final.isFull()) return trackingRecord(found)
-        await final.wait(id.id, wait * 1_000, reply.raw)
-        return trackingRecord((await findOperation(db, id)) ?? found)
-      },
-    )
+  app.get(
+    '/ledger/track/:tracking_id',
+    { schema: trackSchema, config: { needs: 'any' } },
+    async (request, reply) => {
+      const id = parseTrackingId(request.params.tracking_id)
+      const found = await findOperation(db, id)
+      if (found === undefined) throw new UnknownTrackingId()
+      const { wait = 0 } = request.query
+      const isWorthWaiting = found.status === 'processing' && wait > 0
+      if (!isWorthWaiting || final.isFull()) return trackingRecord(found)
+      await final.wait(id.id, wait * 1_000, reply.raw)
+      return trackingRecord((await findOperation(db, id)) ?? found)
+    },
+  )
 
-    app.get(
-      '/ledger/operations',
-      { schema: listSchema(catalogue), config: { needs: 'any' } },
-      async ({ query }) =>
-        named('operations', await listOperations(forReads, { ...query, origin: 'api' })),
-    )
-  }
+  app.get(
+    '/ledger/operations',
+    { schema: listSchema(catalogue), config: { needs: 'any' } },
+    async ({ query }) =>
+      named('operations', await listOperations(forReads, { ...query, origin: 'api' })),
+  )
 }
 
 /** Validates the operation that a body names, and accepts it. The call returns its tracking id. */

@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream'
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyContextConfig } from 'fastify'
 import { askerOf } from '../accounts/access/actor.ts'
 import { read } from '../accounts/access/needs.ts'
 import { describeColumns, template } from '../csv/template.ts'
+import type { App } from '../http/app.ts'
 import { csvDownload } from '../http/csv-download.ts'
 import { kinds as known, rowKindOf } from './kinds/kinds.ts'
 import { MigrationTypeName, ofOneMigration } from './migration-record.ts'
@@ -44,28 +44,27 @@ const URLS = {
   'findings.csv': '/migration/:id/findings.csv',
 }
 
-export const downloadRoutes = ({ portfolio }: { portfolio: Portfolio }) =>
-  downloadsAt(URLS, portfolio, read)
+export const downloadRoutes = (app: App, { portfolio }: { portfolio: Portfolio }) =>
+  downloadsAt(app, URLS, portfolio, read)
 
 /** The template and the downloads about the rows of a file, which the console has at URLs of its own. */
 export function downloadsAt(
+  app: App,
   urls: typeof URLS,
   portfolio: Portfolio,
   config: typeof read & FastifyContextConfig,
-): FastifyPluginAsyncTypebox {
+): void {
   const { kinds, limitDownloads } = portfolio
-  return async app => {
-    app.get(urls.template, { schema: templateSchema, config }, async (request, reply) => {
-      const { type } = request.params
-      return csvDownload(reply, `${type}.csv`).send(template(rowKindOf(kinds.values(), type)))
-    })
+  app.get(urls.template, { schema: templateSchema, config }, async (request, reply) => {
+    const { type } = request.params
+    return csvDownload(reply, `${type}.csv`).send(template(rowKindOf(kinds.values(), type)))
+  })
 
-    for (const file of ['errors.csv', 'findings.csv'] as const) {
-      const options = { schema: downloads[file], onRequest: limitDownloads, config }
-      app.get(urls[file], options, async (request, reply) => {
-        const rows = await portfolio.download(request.params.id, file, askerOf(request))
-        return csvDownload(reply, file).send(rows)
-      })
-    }
+  for (const file of ['errors.csv', 'findings.csv'] as const) {
+    const options = { schema: downloads[file], onRequest: limitDownloads, config }
+    app.get(urls[file], options, async (request, reply) => {
+      const rows = await portfolio.download(request.params.id, file, askerOf(request))
+      return csvDownload(reply, file).send(rows)
+    })
   }
 }

@@ -1,10 +1,10 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { toRead } from '../accounts/access/needs.ts'
 import { actRoutes } from '../accounts/approvals/act-routes.ts'
 import { Proposal } from '../accounts/approvals/approval-record.ts'
 import type { ForApprovals } from '../accounts/approvals/perform.ts'
 import type { Database } from '../database/database.ts'
+import type { App } from '../http/app.ts'
 import { only } from '../http/fields/schemas.ts'
 import { listAnswer, listQuery, named } from '../http/lists/list-query.ts'
 import { findMigration, listMigrations } from './find-migration.ts'
@@ -42,17 +42,15 @@ const discardSchema = {
 
 type Context = ForApprovals & { forReads: Database; portfolio: Portfolio }
 
-export function migrationRoutes(context: Context): FastifyPluginAsyncTypebox {
+export function migrationRoutes(app: App, context: Context): void {
   const { forReads, portfolio } = context
-  return async app => {
-    app.get('/migration', toRead(listSchema), async ({ query }) =>
-      named('migrations', await listMigrations(forReads, query)),
-    )
+  app.get('/migration', toRead(listSchema), async ({ query }) =>
+    named('migrations', await listMigrations(forReads, query)),
+  )
 
-    app.get('/migration/:id', toRead(itemSchema), request =>
-      findMigration(forReads, request.params.id),
-    )
+  app.get('/migration/:id', toRead(itemSchema), request =>
+    findMigration(forReads, request.params.id),
+  )
 
-    actRoutes(app, context).delete('/migration/:id', discardSchema, portfolio.calls.discardCall)
-  }
+  actRoutes(app, context).delete('/migration/:id', discardSchema, portfolio.calls.discardCall)
 }

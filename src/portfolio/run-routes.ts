@@ -1,10 +1,10 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../accounts/access/actor.ts'
 import { toOperate } from '../accounts/access/needs.ts'
 import { actRoutes } from '../accounts/approvals/act-routes.ts'
 import { orProposal } from '../accounts/approvals/approval-record.ts'
 import type { ForApprovals } from '../accounts/approvals/perform.ts'
+import type { App } from '../http/app.ts'
 import { optional, titledBody } from '../http/fields/schemas.ts'
 import { invalidField } from '../http/problem.ts'
 import { MigrationId, ofOneMigration, Started } from './migration-record.ts'
@@ -48,25 +48,23 @@ const cancelSchema = {
 
 type Context = ForApprovals & { portfolio: Portfolio }
 
-export function runRoutes(context: Context): FastifyPluginAsyncTypebox {
+export function runRoutes(app: App, context: Context): void {
   const { portfolio } = context
   const { limitLongCalls, calls } = portfolio
   const { runCall, retryCall } = calls
-  return async app => {
-    const act = actRoutes(app, context)
-    act.post('/migration/run', runSchema, runCall, {
-      asked: ({ body }) => {
-        const asked = { dry_run: false, skip_invalid: false, after: [], ...body }
-        if (asked.after.length > 0 && !asked.dry_run)
-          throw invalidField('/after', 'is only for a dry run: a run starts at once')
-        return asked
-      },
-    })
+  const act = actRoutes(app, context)
+  act.post('/migration/run', runSchema, runCall, {
+    asked: ({ body }) => {
+      const asked = { dry_run: false, skip_invalid: false, after: [], ...body }
+      if (asked.after.length > 0 && !asked.dry_run)
+        throw invalidField('/after', 'is only for a dry run: a run starts at once')
+      return asked
+    },
+  })
 
-    act.post('/migration/:id/retry', retrySchema, retryCall, { onRequest: limitLongCalls })
+  act.post('/migration/:id/retry', retrySchema, retryCall, { onRequest: limitLongCalls })
 
-    app.post('/migration/:id/cancel', toOperate(cancelSchema), async (request, reply) =>
-      reply.code(202).send(await portfolio.cancel(request.params.id, askerOf(request))),
-    )
-  }
+  app.post('/migration/:id/cancel', toOperate(cancelSchema), async (request, reply) =>
+    reply.code(202).send(await portfolio.cancel(request.params.id, askerOf(request))),
+  )
 }

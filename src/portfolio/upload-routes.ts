@@ -1,4 +1,3 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { sql } from 'kysely'
 import { askerOf } from '../accounts/access/actor.ts'
@@ -6,6 +5,8 @@ import { toOperate } from '../accounts/access/needs.ts'
 import { MAX_LISTED } from '../csv/invalid-row.ts'
 import { describeColumns, template } from '../csv/template.ts'
 import type { Database } from '../database/database.ts'
+import type { App } from '../http/app.ts'
+import { acceptFiles } from '../http/body/multipart.ts'
 import { titledBody } from '../http/fields/schemas.ts'
 import { findMigration } from './find-migration.ts'
 import { kinds as known } from './kinds/kinds.ts'
@@ -34,19 +35,18 @@ const uploadSchema = {
 }
 type Context = { db: Database; portfolio: Portfolio }
 
-export function uploadRoutes({ db, portfolio }: Context): FastifyPluginAsyncTypebox {
+export async function uploadRoutes(app: App, { db, portfolio }: Context): Promise<void> {
+  await app.register(acceptFiles)
   const { limitLongCalls } = portfolio
-  return async app => {
-    app.post(
-      '/migration/upload',
-      { ...toOperate(uploadSchema), onRequest: limitLongCalls },
-      async (request, reply) => {
-        const id = await portfolio.upload(request, askerOf(request), '/api/migration/templates')
-        const record = await findMigration(db, id)
-        return reply.code(201).send({ ...record, errors: await firstErrors(db, id) })
-      },
-    )
-  }
+  app.post(
+    '/migration/upload',
+    { ...toOperate(uploadSchema), onRequest: limitLongCalls },
+    async (request, reply) => {
+      const id = await portfolio.upload(request, askerOf(request), '/api/migration/templates')
+      const record = await findMigration(db, id)
+      return reply.code(201).send({ ...record, errors: await firstErrors(db, id) })
+    },
+  )
 }
 
 async function firstErrors(db: Database, id: string) {

@@ -1,6 +1,6 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Static, TSchema } from '@sinclair/typebox'
 import type { FastifyRequest, FastifySchema, RouteShorthandOptions } from 'fastify'
+import type { App } from '../../http/app.ts'
 import { needsToDo } from '../access/needs.ts'
 import type { ActCall } from './act-call.ts'
 import { answerAct, type ForApprovals } from './perform.ts'
@@ -19,7 +19,7 @@ type Options<Schema extends FastifySchema, Request> = Pick<
 }
 
 /** Adds routes for calls that a second person may have to approve; the call says which acts it may do. */
-export function actRoutes(app: Parameters<FastifyPluginAsyncTypebox>[0], context: ForApprovals) {
+export function actRoutes(app: App, context: ForApprovals) {
   const adding =
     (method: string) =>
     <Schema extends FastifySchema, Request extends object, Looked, Result>(

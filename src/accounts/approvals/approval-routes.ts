@@ -1,8 +1,8 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { ACTS } from '../../config/acts.ts'
 import type { Database } from '../../database/database.ts'
+import type { App } from '../../http/app.ts'
 import { oneOf, only, optional, titledBody } from '../../http/fields/schemas.ts'
 import { Id, Note } from '../../http/fields/text-fields.ts'
 import { listAnswer, listQuery, named } from '../../http/lists/list-query.ts'
@@ -61,32 +61,28 @@ const withdrawSchema = {
 
 type Context = { db: Database; forReads: Database; calls: AnyActCall[] }
 
-export function approvalRoutes(context: Context): FastifyPluginAsyncTypebox {
+export function approvalRoutes(app: App, context: Context): void {
   const { db, forReads } = context
-  return async app => {
-    app.get('/approvals', toRead(listSchema), async ({ query }) =>
-      named('approvals', await findApprovals(forReads, query)),
-    )
+  app.get('/approvals', toRead(listSchema), async ({ query }) =>
+    named('approvals', await findApprovals(forReads, query)),
+  )
 
-    app.get('/approvals/:id', toRead(oneSchema), request =>
-      findApproval(forReads, request.params.id),
-    )
+  app.get('/approvals/:id', toRead(oneSchema), request => findApproval(forReads, request.params.id))
 
-    app.post('/approvals/:id/approve', toOperate(approveSchema), async (request, reply) => {
-      const decision = { ...decisionOf(request), signal: whileAsked(reply) }
-      const { status, body } = await approve(context, decision)
-      return reply.code(status as 200).send(body as object)
+  app.post('/approvals/:id/approve', toOperate(approveSchema), async (request, reply) => {
+    const decision = { ...decisionOf(request), signal: whileAsked(reply) }
+    const { status, body } = await approve(context, decision)
+    return reply.code(status as 200).send(body as object)
+  })
+
+  for (const [path, schema, state] of [
+    ['/approvals/:id/reject', rejectSchema, 'rejected'],
+    ['/approvals/:id/withdraw', withdrawSchema, 'withdrawn'],
+  ] as const)
+    app.post(path, toOperate(schema), async request => {
+      await turnDown(db, state, decisionOf(request))
+      return findApproval(db, request.params.id)
     })
-
-    for (const [path, schema, state] of [
-      ['/approvals/:id/reject', rejectSchema, 'rejected'],
-      ['/approvals/:id/withdraw', withdrawSchema, 'withdrawn'],
-    ] as const)
-      app.post(path, toOperate(schema), async request => {
-        await turnDown(db, state, decisionOf(request))
-        return findApproval(db, request.params.id)
-      })
-  }
 }
 
 function decisionOf(request: FastifyRequest) {

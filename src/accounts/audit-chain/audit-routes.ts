@@ -1,5 +1,5 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Database } from '../../database/database.ts'
+import type { App } from '../../http/app.ts'
 import { NullableText, nullableText, titled } from '../../http/fields/schemas.ts'
 import { toRead } from '../access/needs.ts'
 import { auditHead } from './audit-head.ts'
@@ -16,10 +16,8 @@ const schema = {
   },
 }
 
-export function auditRoutes({ forReads }: { forReads: Database }): FastifyPluginAsyncTypebox {
-  return async app => {
-    app.get('/audit/head', toRead(schema), async () => {
-      return (await auditHead(forReads)) ?? { id: null, chain: null }
-    })
-  }
+export function auditRoutes(app: App, { forReads }: { forReads: Database }): void {
+  app.get('/audit/head', toRead(schema), async () => {
+    return (await auditHead(forReads)) ?? { id: null, chain: null }
+  })
 }

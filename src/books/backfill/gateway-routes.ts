@@ -1,4 +1,3 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
@@ -7,6 +6,7 @@ import { toOperate, toRead } from '../../accounts/access/needs.ts'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
 import { equalTo } from '../../database/equal-to.ts'
+import type { App } from '../../http/app.ts'
 import { asJson } from '../../http/as-json.ts'
 import { Time } from '../../http/fields/day-fields.ts'
 import { oneOf, only, optional, titled, titledBody } from '../../http/fields/schemas.ts'
@@ -54,35 +54,33 @@ const itemSchema = {
 
 type Context = { db: Database; forReads: Database; boss: PgBoss; config: Config }
 
-export function gatewayRoutes(context: Context): FastifyPluginAsyncTypebox {
+export function gatewayRoutes(app: App, context: Context): void {
   const { forReads, config } = context
   const schema = requestSchema([...config.lenders.keys()])
-  return async app => {
-    app.get('/gateways', toRead(gatewaysSchema), async () => {
-      const { rows } = await sql<object>`
+  app.get('/gateways', toRead(gatewaysSchema), async () => {
+    const { rows } = await sql<object>`
         select lender, gateway, last_event_at, fetched_until, behind_seconds::float8, missed::float8, last_error, is_silent
           from ops.gateway order by gateway, lender nulls first`.execute(forReads)
-      return { gateways: rows.map(asJson<Static<typeof GatewayState>>) }
-    })
+    return { gateways: rows.map(asJson<Static<typeof GatewayState>>) }
+  })
 
-    app.post('/gateways/:gateway/backfill', toOperate(schema), async (request, reply) => {
-      const asker = askerOf(request)
-      const backfill_id = await requestBackfillNow(
-        context,
-        request.params.gateway,
-        request.body,
-        asker,
-      )
-      return reply.code(202).send({ backfill_id })
-    })
-
-    app.get('/gateways/backfills', toRead(listSchema), async ({ query }) => {
-      const wanted = equalTo({ gateway: query.gateway })
-      return named('backfills', await view.page(forReads, query, wanted))
-    })
-
-    app.get('/gateways/backfills/:id', toRead(itemSchema), ({ params }) =>
-      view.one(forReads, params.id),
+  app.post('/gateways/:gateway/backfill', toOperate(schema), async (request, reply) => {
+    const asker = askerOf(request)
+    const backfill_id = await requestBackfillNow(
+      context,
+      request.params.gateway,
+      request.body,
+      asker,
     )
-  }
+    return reply.code(202).send({ backfill_id })
+  })
+
+  app.get('/gateways/backfills', toRead(listSchema), async ({ query }) => {
+    const wanted = equalTo({ gateway: query.gateway })
+    return named('backfills', await view.page(forReads, query, wanted))
+  })
+
+  app.get('/gateways/backfills/:id', toRead(itemSchema), ({ params }) =>
+    view.one(forReads, params.id),
+  )
 }

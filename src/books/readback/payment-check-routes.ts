@@ -1,6 +1,6 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { toOperate } from '../../accounts/access/needs.ts'
+import type { App } from '../../http/app.ts'
 import { whileAsked } from '../../http/while-asked.ts'
 import { Payment, PaymentParams as params } from '../../payments/payment-record.ts'
 import { checkPayment, type PaymentCheckContext } from './check-payment.ts'
@@ -13,16 +13,14 @@ const checkSchema = {
   response: { 200: Payment },
 }
 
-export function paymentCheckRoutes(context: PaymentCheckContext): FastifyPluginAsyncTypebox {
-  return async app => {
-    app.post(
-      '/payments/:gateway/:gateway_payment_id/check',
-      toOperate(checkSchema),
-      async (request, reply) => {
-        const { gateway, gateway_payment_id: paymentId } = request.params
-        const asked = { ...context, signal: whileAsked(reply) }
-        return checkPayment(asked, { gateway, paymentId }, askerOf(request))
-      },
-    )
-  }
+export function paymentCheckRoutes(app: App, context: PaymentCheckContext): void {
+  app.post(
+    '/payments/:gateway/:gateway_payment_id/check',
+    toOperate(checkSchema),
+    async (request, reply) => {
+      const { gateway, gateway_payment_id: paymentId } = request.params
+      const asked = { ...context, signal: whileAsked(reply) }
+      return checkPayment(asked, { gateway, paymentId }, askerOf(request))
+    },
+  )
 }

@@ -1,9 +1,9 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { toRead } from '../../accounts/access/needs.ts'
 import { auditExport } from '../../accounts/audit.ts'
 import type { Database } from '../../database/database.ts'
+import type { App } from '../../http/app.ts'
 import { csvDownload } from '../../http/csv-download.ts'
 import { IsoDay } from '../../http/fields/day-fields.ts'
 import { only, titled } from '../../http/fields/schemas.ts'
@@ -44,26 +44,20 @@ const paymentsSchema = {
   response: listAnswer('payments', BucketPayment, 'BucketPaymentList'),
 }
 
-export function reconciliationRoutes({
-  forReads: db,
-}: {
-  forReads: Database
-}): FastifyPluginAsyncTypebox {
-  return async app => {
-    app.get('/reconciliation', toRead(daysSchema), async ({ query }) => {
-      const found = await findDays(db, await withDays(db, query))
-      return { days: found, totals: totalOf(found) }
-    })
+export function reconciliationRoutes(app: App, { forReads: db }: { forReads: Database }): void {
+  app.get('/reconciliation', toRead(daysSchema), async ({ query }) => {
+    const found = await findDays(db, await withDays(db, query))
+    return { days: found, totals: totalOf(found) }
+  })
 
-    app.get('/reconciliation.csv', toRead(csvSchema), async (request, reply) => {
-      const query = await withDays(db, request.query)
-      const found = await findDays(db, query)
-      await auditExport(db, askerOf(request), 'reconciliation.csv', query)
-      return csvDownload(reply, 'reconciliation.csv').send(daysCsv(found))
-    })
+  app.get('/reconciliation.csv', toRead(csvSchema), async (request, reply) => {
+    const query = await withDays(db, request.query)
+    const found = await findDays(db, query)
+    await auditExport(db, askerOf(request), 'reconciliation.csv', query)
+    return csvDownload(reply, 'reconciliation.csv').send(daysCsv(found))
+  })
 
-    app.get('/reconciliation/payments', toRead(paymentsSchema), async ({ query }) =>
-      named('payments', await findBucket(db, query)),
-    )
-  }
+  app.get('/reconciliation/payments', toRead(paymentsSchema), async ({ query }) =>
+    named('payments', await findBucket(db, query)),
+  )
 }

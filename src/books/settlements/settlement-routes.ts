@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream'
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { toRead } from '../../accounts/access/needs.ts'
@@ -7,6 +6,7 @@ import { auditExport } from '../../accounts/audit.ts'
 import { asCsv } from '../../csv/as-csv.ts'
 import { escapeFormula } from '../../csv/formula.ts'
 import type { Database } from '../../database/database.ts'
+import type { App } from '../../http/app.ts'
 import { csvDownload, limitExports } from '../../http/csv-download.ts'
 import { only } from '../../http/fields/schemas.ts'
 import { Text } from '../../http/fields/text-fields.ts'
@@ -40,31 +40,25 @@ const csvSchema = {
 
 type Filter = { from?: string; to?: string; utr?: string }
 
-export function settlementRoutes({
-  forReads: db,
-}: {
-  forReads: Database
-}): FastifyPluginAsyncTypebox {
-  return async app => {
-    app.get('/settlements', toRead(listSchema), async ({ query }) =>
-      named('settlements', await findSettlements(db, { ...query, days: await daysOf(query) })),
-    )
+export function settlementRoutes(app: App, { forReads: db }: { forReads: Database }): void {
+  app.get('/settlements', toRead(listSchema), async ({ query }) =>
+    named('settlements', await findSettlements(db, { ...query, days: await daysOf(query) })),
+  )
 
-    app.get(
-      '/settlements.csv',
-      { ...toRead(csvSchema), onRequest: limitExports },
-      async (request, reply) => {
-        const { query } = request
-        const days = await daysOf(query)
-        const find = (cursor?: string) =>
-          findSettlements(db, { ...query, days, limit: ROWS_AT_ONCE, ...(cursor && { cursor }) })
-        // The first page is read before the answer begins, so that a failure still has a status.
-        const first = await find()
-        await auditExport(db, askerOf(request), 'settlements.csv', query)
-        return csvDownload(reply, 'settlements.csv').send(Readable.from(lines(first, find)))
-      },
-    )
-  }
+  app.get(
+    '/settlements.csv',
+    { ...toRead(csvSchema), onRequest: limitExports },
+    async (request, reply) => {
+      const { query } = request
+      const days = await daysOf(query)
+      const find = (cursor?: string) =>
+        findSettlements(db, { ...query, days, limit: ROWS_AT_ONCE, ...(cursor && { cursor }) })
+      // The first page is read before the answer begins, so that a failure still has a status.
+      const first = await find()
+      await auditExport(db, askerOf(request), 'settlements.csv', query)
+      return csvDownload(reply, 'settlements.csv').send(Readable.from(lines(first, find)))
+    },
+  )
 
   async function daysOf({ from, to, utr }: Filter) {
     if (utr !== undefined && from === undefined && to === undefined) return null

@@ -1,4 +1,3 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { toOperate, toRead } from '../../accounts/access/needs.ts'
@@ -9,6 +8,7 @@ import { fileSchema, templateSchema } from '../../csv/file-schemas.ts'
 import type { FileType } from '../../csv/reading/file-type.ts'
 import { describeColumns, template } from '../../csv/template.ts'
 import type { Database } from '../../database/database.ts'
+import type { App } from '../../http/app.ts'
 import { acceptFiles, takeFile } from '../../http/body/multipart.ts'
 import { limitConcurrent } from '../../http/connections/connections.ts'
 import { csvDownload } from '../../http/csv-download.ts'
@@ -61,46 +61,40 @@ type Context = {
   limits: { longCalls: number }
 }
 
-export function statementRoutes(context: Context): FastifyPluginAsyncTypebox {
+export async function statementRoutes(app: App, context: Context): Promise<void> {
   const { db, forReads, config, fileTypes, limits } = context
   const { lenders, gateways } = config
   const schema = uploadSchema([...lenders.keys()])
   const place = { gateways, others: fileTypes.portfolio, templateUrl: `/api${TEMPLATE}` }
   const limitLongCalls = limitConcurrent(limits.longCalls, 'uploads are in progress')
-  return async app => {
-    await app.register(acceptFiles)
+  await app.register(acceptFiles)
 
-    app.get(TEMPLATE, toRead(ofTemplate), async (_, reply) =>
-      csvDownload(reply, 'statement.csv').send(template(statementFile)),
-    )
+  app.get(TEMPLATE, toRead(ofTemplate), async (_, reply) =>
+    csvDownload(reply, 'statement.csv').send(template(statementFile)),
+  )
 
-    app.post(
-      '/gateways/:gateway/statement',
-      { ...toOperate(schema), onRequest: limitLongCalls },
-      async (request, reply) => {
-        const { gateway } = request.params
-        const { lender } = request.query
-        refuseUnknown(config, gateway)
-        const asker = askerOf(request)
-        const uploaded = await takeFile(request, [], STATEMENT_LIMIT, file =>
-          uploadStatement(db, { ...place, gateway, lender }, file, asker),
-        )
-        return reply.code(201).send(uploaded)
-      },
-    )
+  app.post(
+    '/gateways/:gateway/statement',
+    { ...toOperate(schema), onRequest: limitLongCalls },
+    async (request, reply) => {
+      const { gateway } = request.params
+      const { lender } = request.query
+      refuseUnknown(config, gateway)
+      const asker = askerOf(request)
+      const uploaded = await takeFile(request, [], STATEMENT_LIMIT, file =>
+        uploadStatement(db, { ...place, gateway, lender }, file, asker),
+      )
+      return reply.code(201).send(uploaded)
+    },
+  )
 
-    app.get('/gateways/:gateway/statements', toRead(listSchema), async ({ params, query }) => {
-      refuseUnknown(config, params.gateway)
-      const found = await findStatements(forReads, { ...query, gateway: params.gateway })
-      return named('statements', found)
-    })
+  app.get('/gateways/:gateway/statements', toRead(listSchema), async ({ params, query }) => {
+    refuseUnknown(config, params.gateway)
+    const found = await findStatements(forReads, { ...query, gateway: params.gateway })
+    return named('statements', found)
+  })
 
-    actRoutes(app, context).delete(
-      '/gateways/:gateway/statements/:id',
-      withdrawSchema,
-      withdrawCall,
-    )
-  }
+  actRoutes(app, context).delete('/gateways/:gateway/statements/:id', withdrawSchema, withdrawCall)
 }
 
 function refuseUnknown({ gateways }: Config, gateway: string): void {

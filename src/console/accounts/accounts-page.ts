@@ -1,4 +1,3 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
@@ -6,6 +5,7 @@ import { forAdmins, toDo } from '../../accounts/access/needs.ts'
 import { knownAccount, ROLES } from '../../accounts/account.ts'
 import { NewPassword, Username } from '../../accounts/credentials.ts'
 import type { Row } from '../../database/row.ts'
+import type { App } from '../../http/app.ts'
 import { oneOf, only } from '../../http/fields/schemas.ts'
 import { pageOfView } from '../../http/lists/page-of-view.ts'
 import { answerPage } from '../frame/answer.ts'
@@ -39,49 +39,47 @@ type AccountRow = Row<
 
 const ofOne = { schema: accountSchema, config: forAdmins }
 
-export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
+export async function accountsPage(app: App, context: PageContext): Promise<void> {
   const { accounts, db } = context
-  return async app => {
-    const { calls } = accounts
-    await app.register(listRoutes(context.db, accountList(context)))
+  const { calls } = accounts
+  listRoutes(app, context.db, accountList(context))
 
-    const register = toDo(calls.registerCall, registerSchema)
-    app.post('/accounts', register, async (request, reply) => {
-      const asked = await accounts.registrationOf(request.body)
-      const done = donePath(PATH, 'registered')
-      return performForm(context, calls.registerCall, { asked, reply, done })
+  const register = toDo(calls.registerCall, registerSchema)
+  app.post('/accounts', register, async (request, reply) => {
+    const asked = await accounts.registrationOf(request.body)
+    const done = donePath(PATH, 'registered')
+    return performForm(context, calls.registerCall, { asked, reply, done })
+  })
+
+  app.get('/accounts/:username/disable', ofOne, async (request, reply) => {
+    const { username } = request.params
+    const account = await knownAccount(db, username)
+    const body = disableConfirmation(account.username, request.user.name)
+    return answerPage(request, reply, { title: 'Disable an account', body })
+  })
+
+  app.get('/accounts/:username/reset', ofOne, async (request, reply) => {
+    const account = await knownAccount(db, request.params.username)
+    const body = resetConfirmation(account.username)
+    return answerPage(request, reply, { title: 'Reset a password', body })
+  })
+
+  const reset = toDo(calls.resetCall, accountSchema)
+  app.post('/accounts/:username/reset', reset, async (request, reply) => {
+    const done = (password: string) => {
+      const body = resetDone(request.params.username, password)
+      return answerPage(request, reply, { title: 'Password reset', body })
+    }
+    return performForm(context, calls.resetCall, { asked: request.params, reply, done })
+  })
+
+  const change = (url: string, call: typeof calls.disableCall, notice: DoneKey) =>
+    app.post(url, toDo(call, accountSchema), async (request, reply) => {
+      const done = donePath(PATH, notice)
+      return performForm(context, call, { asked: request.params, reply, done })
     })
-
-    app.get('/accounts/:username/disable', ofOne, async (request, reply) => {
-      const { username } = request.params
-      const account = await knownAccount(db, username)
-      const body = disableConfirmation(account.username, request.user.name)
-      return answerPage(request, reply, { title: 'Disable an account', body })
-    })
-
-    app.get('/accounts/:username/reset', ofOne, async (request, reply) => {
-      const account = await knownAccount(db, request.params.username)
-      const body = resetConfirmation(account.username)
-      return answerPage(request, reply, { title: 'Reset a password', body })
-    })
-
-    const reset = toDo(calls.resetCall, accountSchema)
-    app.post('/accounts/:username/reset', reset, async (request, reply) => {
-      const done = (password: string) => {
-        const body = resetDone(request.params.username, password)
-        return answerPage(request, reply, { title: 'Password reset', body })
-      }
-      return performForm(context, calls.resetCall, { asked: request.params, reply, done })
-    })
-
-    const change = (url: string, call: typeof calls.disableCall, notice: DoneKey) =>
-      app.post(url, toDo(call, accountSchema), async (request, reply) => {
-        const done = donePath(PATH, notice)
-        return performForm(context, call, { asked: request.params, reply, done })
-      })
-    change('/accounts/:username/disable', calls.disableCall, 'disabled')
-    change('/accounts/:username/unlock', calls.unlockCall, 'unlocked')
-  }
+  change('/accounts/:username/disable', calls.disableCall, 'disabled')
+  change('/accounts/:username/unlock', calls.unlockCall, 'unlocked')
 }
 
 function accountList({ db, formats }: PageContext): List<Record<string, never>, AccountRow> {

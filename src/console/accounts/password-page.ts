@@ -1,4 +1,3 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { html } from 'hono/html'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { knownAccount } from '../../accounts/account.ts'
@@ -6,6 +5,7 @@ import { endOtherTokens } from '../../accounts/change-account.ts'
 import { AttemptedPassword, NewPassword } from '../../accounts/credentials.ts'
 import { InvalidCredentials } from '../../accounts/sign-on/login.ts'
 import { PASSWORD_CHARACTERS } from '../../config/settings/settings.ts'
+import type { App } from '../../http/app.ts'
 import { only } from '../../http/fields/schemas.ts'
 import { invalidField } from '../../http/problem.ts'
 import { answerPage } from '../frame/answer.ts'
@@ -24,34 +24,32 @@ const changeSchema = {
 }
 const config = { needs: 'own', isForOneTimePassword: true } as const
 
-export function passwordPage({ accounts, db }: PageContext): FastifyPluginAsyncTypebox {
-  return async app => {
-    app.get('/password', { schema: pageSchema, config }, async (request, reply) => {
-      const { passwordHash } = await knownAccount(db, request.user.name)
-      const body = page(request.query.done, request.mustChangePassword, passwordHash !== null)
-      return answerPage(request, reply, { title: 'Password', body })
-    })
+export function passwordPage(app: App, { accounts, db }: PageContext): void {
+  app.get('/password', { schema: pageSchema, config }, async (request, reply) => {
+    const { passwordHash } = await knownAccount(db, request.user.name)
+    const body = page(request.query.done, request.mustChangePassword, passwordHash !== null)
+    return answerPage(request, reply, { title: 'Password', body })
+  })
 
-    app.post('/password', { schema: changeSchema, config }, async (request, reply) => {
-      const { current_password: old, new_password: password, repeated_password } = request.body
-      if (repeated_password !== password)
-        throw invalidField('/repeated_password', 'must be the same as the new password')
-      const { name: username, jti: keptToken } = request.user
-      const change = { username, old, password, keptToken }
-      await accounts.changePassword(askerOf(request), change).catch(error => {
-        // The form asks for no username.
-        throw error instanceof InvalidCredentials
-          ? invalidField('/current_password', 'is wrong')
-          : error
-      })
-      return reply.redirect(donePath(PATH, 'password'), 303)
+  app.post('/password', { schema: changeSchema, config }, async (request, reply) => {
+    const { current_password: old, new_password: password, repeated_password } = request.body
+    if (repeated_password !== password)
+      throw invalidField('/repeated_password', 'must be the same as the new password')
+    const { name: username, jti: keptToken } = request.user
+    const change = { username, old, password, keptToken }
+    await accounts.changePassword(askerOf(request), change).catch(error => {
+      // The form asks for no username.
+      throw error instanceof InvalidCredentials
+        ? invalidField('/current_password', 'is wrong')
+        : error
     })
+    return reply.redirect(donePath(PATH, 'password'), 303)
+  })
 
-    app.post('/password/end-others', { config: { needs: 'own' } }, async (request, reply) => {
-      await endOtherTokens(db, askerOf(request), request.user)
-      return reply.redirect(donePath(PATH, 'ended'), 303)
-    })
-  }
+  app.post('/password/end-others', { config: { needs: 'own' } }, async (request, reply) => {
+    await endOtherTokens(db, askerOf(request), request.user)
+    return reply.redirect(donePath(PATH, 'ended'), 303)
+  })
 }
 
 function page(done: string | undefined, mustChange: boolean, hasPassword: boolean): Html {

@@ -1,4 +1,3 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { isEnough } from '../../accounts/access/access.ts'
@@ -8,6 +7,7 @@ import type { Role } from '../../accounts/account.ts'
 import { approve, turnDown } from '../../accounts/approvals/decide.ts'
 import { findApproval } from '../../accounts/approvals/find-approvals.ts'
 import { isSameAccount } from '../../accounts/approvals/person.ts'
+import type { App } from '../../http/app.ts'
 import { only } from '../../http/fields/schemas.ts'
 import { IdParams, Note } from '../../http/fields/text-fields.ts'
 import { findEvents } from '../../payments/reading/find-events.ts'
@@ -29,43 +29,41 @@ import { type ApprovalItem, approvalState, approvalSubject } from './approvals-p
 const pageSchema = { params: IdParams, querystring: DoneQuery }
 const decideSchema = { params: IdParams, body: only({ note: Type.Optional(Note) }) }
 
-export function approvalPage(context: PageContext): FastifyPluginAsyncTypebox {
+export function approvalPage(app: App, context: PageContext): void {
   const { db, formats } = context
   const back = (id: string, done: DoneKey) => donePath(approvalPath(id), done)
-  return async app => {
-    app.get('/approvals/:id', toRead(pageSchema), async (request, reply) => {
-      const approval = await findApproval(db, request.params.id)
-      const title = `${actInWords(approval.act)} of ${approval.subject}`
-      const body = html`<h1>Approval</h1>
+  app.get('/approvals/:id', toRead(pageSchema), async (request, reply) => {
+    const approval = await findApproval(db, request.params.id)
+    const title = `${actInWords(approval.act)} of ${approval.subject}`
+    const body = html`<h1>Approval</h1>
 ${noticeOn(approval, request.query.done)}
 ${approvalFacts(approval, formats)}
 ${approval.state === 'proposed' ? forms(approval, request.user) : nothing}
 ${progressLink(approval)}
 ${await eventsOf(approval)}
 <p><a href="/console/approvals?state=proposed">Open approvals</a></p>`
-      return answerPage(request, reply, { title, body })
-    })
+    return answerPage(request, reply, { title, body })
+  })
 
-    app.post('/approvals/:id/approve', toOperate(decideSchema), async (request, reply) => {
+  app.post('/approvals/:id/approve', toOperate(decideSchema), async (request, reply) => {
+    const { id } = request.params
+    const decision = { id, note: request.body.note, asker: askerOf(request) }
+    const { body } = await approve(context, decision)
+    const { act, subject } = await findApproval(db, id)
+    if (act !== 'account.reset') return reply.redirect(back(id, 'approved'), 303)
+    const shownOnce = resetDone(subject, (body as { password: string }).password)
+    return answerPage(request, reply, { title: 'Password reset', body: shownOnce })
+  })
+
+  for (const [path, state, done] of [
+    ['/approvals/:id/reject', 'rejected', 'rejected'],
+    ['/approvals/:id/withdraw', 'withdrawn', 'takenBack'],
+  ] as const)
+    app.post(path, toOperate(decideSchema), async (request, reply) => {
       const { id } = request.params
-      const decision = { id, note: request.body.note, asker: askerOf(request) }
-      const { body } = await approve(context, decision)
-      const { act, subject } = await findApproval(db, id)
-      if (act !== 'account.reset') return reply.redirect(back(id, 'approved'), 303)
-      const shownOnce = resetDone(subject, (body as { password: string }).password)
-      return answerPage(request, reply, { title: 'Password reset', body: shownOnce })
+      await turnDown(db, state, { id, note: request.body.note, asker: askerOf(request) })
+      return reply.redirect(back(id, done), 303)
     })
-
-    for (const [path, state, done] of [
-      ['/approvals/:id/reject', 'rejected', 'rejected'],
-      ['/approvals/:id/withdraw', 'withdrawn', 'takenBack'],
-    ] as const)
-      app.post(path, toOperate(decideSchema), async (request, reply) => {
-        const { id } = request.params
-        await turnDown(db, state, { id, note: request.body.note, asker: askerOf(request) })
-        return reply.redirect(back(id, done), 303)
-      })
-  }
 
   /** The events of the payment that the proposal is about, as they are now. */
   async function eventsOf({ act, request, facts }: ApprovalItem): Promise<Html> {

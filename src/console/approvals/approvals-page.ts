@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
 import { approvalFilters } from '../../accounts/approvals/approval-routes.ts'
 import { findApprovals } from '../../accounts/approvals/find-approvals.ts'
+import type { App } from '../../http/app.ts'
 import { subjectLink } from '../audit/subject-link.ts'
 import type { Content, Html } from '../frame/html.ts'
 import { approvalPath } from '../frame/paths.ts'
@@ -14,7 +15,7 @@ import { actInWords } from '../text/words.ts'
 
 export type ApprovalItem = Awaited<ReturnType<typeof findApprovals>>['page'][number]
 
-export function approvalsPage({ db, formats }: PageContext) {
+export function approvalsPage(app: App, { db, formats }: PageContext) {
   const list: List<typeof approvalFilters, ApprovalItem> = {
     path: '/approvals',
     title: 'Approvals',
@@ -39,7 +40,7 @@ export function approvalsPage({ db, formats }: PageContext) {
     ],
     load: query => findApprovals(db, query),
   }
-  return listRoutes(db, list)
+  return listRoutes(app, db, list)
 }
 
 export function approvalState(state: string): Html {

@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
 import { equalTo } from '../../database/equal-to.ts'
+import type { App } from '../../http/app.ts'
 import { WITHOUT_NUL } from '../../http/fields/text-fields.ts'
 import { decodeCursor, pageOf } from '../../http/lists/cursor.ts'
 import { approvalPath } from '../frame/paths.ts'
@@ -28,7 +29,8 @@ type Row = {
   detail: Record<string, unknown>
 }
 
-export const auditPage = (context: PageContext) => listRoutes(context.db, auditList(context))
+export const auditPage = (app: App, context: PageContext) =>
+  listRoutes(app, context.db, auditList(context))
 
 export function detailOf({ note, approval_id: approval, ...others }: Record<string, unknown>) {
   const rest = Object.entries(others)

@@ -1,4 +1,3 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
 import { askerOf } from '../../accounts/access/actor.ts'
@@ -8,6 +7,7 @@ import { daysCsv } from '../../books/reconciliation/days-csv.ts'
 import { DaysQuery, withDays } from '../../books/reconciliation/days-query.ts'
 import { totalOf } from '../../books/reconciliation/find-days.ts'
 import { newestDays } from '../../books/reconciliation/newest-days.ts'
+import type { App } from '../../http/app.ts'
 import { csvDownload, limitExports } from '../../http/csv-download.ts'
 import { only } from '../../http/fields/schemas.ts'
 import { answerPage } from '../frame/answer.ts'
@@ -24,34 +24,32 @@ import { bookColumns } from './book-columns.ts'
 
 const pageSchema = { querystring: only({ ...DaysQuery.properties, refresh: Refresh }) }
 
-export function booksPage({ db }: PageContext): FastifyPluginAsyncTypebox {
-  return async app => {
-    app.get('/books', toRead(pageSchema), async (request, reply) => {
-      const { refresh, ...asked } = request.query
-      const query = await withDays(db, asked)
-      const newest = await newestDays(db, query, MAX_ROWS)
-      const lost = await unbalancedDays(db)
-      const export_ = new URLSearchParams(query as Record<string, string>)
-      const body = html`<h1>Books</h1>
+export function booksPage(app: App, { db }: PageContext): void {
+  app.get('/books', toRead(pageSchema), async (request, reply) => {
+    const { refresh, ...asked } = request.query
+    const query = await withDays(db, asked)
+    const newest = await newestDays(db, query, MAX_ROWS)
+    const lost = await unbalancedDays(db)
+    const export_ = new URLSearchParams(query as Record<string, string>)
+    const body = html`<h1>Books</h1>
 ${filterForm('/console/books', DaysQuery.properties, query)}
 ${live(request.url, { refresh }, html`<p class="bar"><a href="/console/books.csv?${export_.toString()}" download>Export CSV</a><a href="/console/books/statements">Uploaded reports</a>${refreshLink(request.url)}</p>${daysIn(newest, query, urlWith(request.url, query))}`)}
 ${lost}`
-      return answerPage(request, reply, { title: 'Books', body })
-    })
+    return answerPage(request, reply, { title: 'Books', body })
+  })
 
-    const long = { ...read, takesLong: true }
-    app.get(
-      '/books.csv',
-      { schema: pageSchema, onRequest: limitExports, config: long },
-      async (request, reply) => {
-        const { refresh: _, ...asked } = request.query
-        const query = await withDays(db, asked)
-        const { days } = await newestDays(db, query, Number.POSITIVE_INFINITY)
-        await auditExport(db, askerOf(request), 'books.csv', query)
-        return csvDownload(reply, 'books.csv').send(daysCsv(days.toReversed()))
-      },
-    )
-  }
+  const long = { ...read, takesLong: true }
+  app.get(
+    '/books.csv',
+    { schema: pageSchema, onRequest: limitExports, config: long },
+    async (request, reply) => {
+      const { refresh: _, ...asked } = request.query
+      const query = await withDays(db, asked)
+      const { days } = await newestDays(db, query, Number.POSITIVE_INFINITY)
+      await auditExport(db, askerOf(request), 'books.csv', query)
+      return csvDownload(reply, 'books.csv').send(daysCsv(days.toReversed()))
+    },
+  )
 }
 
 /** A row of nine figures has two kilobytes, and a page at most 500. */

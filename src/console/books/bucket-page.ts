@@ -5,6 +5,7 @@ import {
   type BucketQuery,
   findBucket,
 } from '../../books/reconciliation/find-bucket.ts'
+import type { App } from '../../http/app.ts'
 import { IsoDay } from '../../http/fields/day-fields.ts'
 import { paymentFilter } from '../../payments/reading/payment-filter.ts'
 import { amount, type Formats } from '../frame/formats.ts'
@@ -27,7 +28,8 @@ const filters = {
 
 type Row = Awaited<ReturnType<typeof findBucket>>['page'][number]
 
-export const bucketPage = (context: PageContext) => listRoutes(context.db, bucketList(context))
+export const bucketPage = (app: App, context: PageContext) =>
+  listRoutes(app, context.db, bucketList(context))
 
 function bucketList({ db, formats }: PageContext): List<typeof filters, Row> {
   return {

@@ -1,4 +1,3 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
@@ -6,6 +5,7 @@ import { toRead } from '../../accounts/access/needs.ts'
 import { settlementsNamed } from '../../books/settlements/find-settlements.ts'
 import type { Settlement } from '../../books/settlements/settlement-record.ts'
 import type { Row } from '../../database/row.ts'
+import type { App } from '../../http/app.ts'
 import { WITHOUT_NUL } from '../../http/fields/text-fields.ts'
 import { NotFound } from '../../http/problem.ts'
 import { isZero } from '../../payments/gateways/items/shape.ts'
@@ -30,13 +30,12 @@ type Part = Row<'core.statement', 'gateway' | 'gateway_payment_id' | 'amount'> &
   kind: 'payment'
 }
 
-export function settlementPage({ db, formats }: PageContext): FastifyPluginAsyncTypebox {
-  return async app => {
-    app.get('/settlements/:id', toRead(schema), async (request, reply) => {
-      const { id } = request.params
-      const settlements = await settlementsNamed(db, id)
-      if (settlements.length === 0) throw new NotFound(`No settlement ${id}`)
-      const { rows: parts } = await sql<Part>`
+export function settlementPage(app: App, { db, formats }: PageContext): void {
+  app.get('/settlements/:id', toRead(schema), async (request, reply) => {
+    const { id } = request.params
+    const settlements = await settlementsNamed(db, id)
+    if (settlements.length === 0) throw new NotFound(`No settlement ${id}`)
+    const { rows: parts } = await sql<Part>`
         select gateway, gateway_payment_id, 'payment' as kind, amount::text as amount, currency
           from (select gateway, gateway_payment_id, amount, currency, captured_at from core.current_statement
                  where settlement_id = ${id}
@@ -47,13 +46,12 @@ export function settlementPage({ db, formats }: PageContext): FastifyPluginAsync
                   left join core.current_statement s on s.gateway_payment_id = r.id and s.gateway = r.gateway
                  where r.settlement_id = ${id} and r.kind = 'payment' and s.settlement_id is distinct from r.settlement_id) part
          order by captured_at, gateway_payment_id limit ${MAX_ROWS_SHOWN + 1}`.execute(db)
-      const { shown, rest } = firstOf(parts, MAX_ROWS_SHOWN)
-      const body = html`<h1>Settlement ${id}</h1>
+    const { shown, rest } = firstOf(parts, MAX_ROWS_SHOWN)
+    const body = html`<h1>Settlement ${id}</h1>
 ${settlements.map(one => settlementFacts(one, formats))}
 ${parts.length === 0 ? '' : html`<h2>Its payments</h2>${table(columns, shown, 'Its payments')}${rest}`}`
-      return answerPage(request, reply, { title: `Settlement ${id}`, body })
-    })
-  }
+    return answerPage(request, reply, { title: `Settlement ${id}`, body })
+  })
 }
 
 function settlementFacts(row: Static<typeof Settlement>, formats: Formats): Html {

@@ -1,4 +1,3 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { toDo, toRead } from '../../accounts/access/needs.ts'
@@ -6,6 +5,7 @@ import type { Role } from '../../accounts/account.ts'
 import { findStatement, findUploadOf } from '../../books/statements/find-statements.ts'
 import { rowsTaken, UPLOAD_AGAIN } from '../../books/statements/upload-statement.ts'
 import { withdrawCall } from '../../books/statements/withdraw-call.ts'
+import type { App } from '../../http/app.ts'
 import { Id } from '../../http/fields/text-fields.ts'
 import { actionsOn } from '../audit/actions-on.ts'
 import { answerPage } from '../frame/answer.ts'
@@ -24,15 +24,14 @@ import { words } from '../text/words.ts'
 const params = Type.Object({ id: Id })
 const schema = { params, querystring: DoneQuery }
 
-export function statementPage(context: PageContext): FastifyPluginAsyncTypebox {
+export function statementPage(app: App, context: PageContext): void {
   const { db, formats } = context
-  return async app => {
-    app.get('/books/statements/:id', toRead(schema), async (request, reply) => {
-      const file = await findStatement(db, request.params.id)
-      const { errors, ignored_columns } = await findUploadOf(db, file.statement_id)
-      const { statement_id: id, withdrawn_at } = file
-      const title = `Report ${file.file_name ?? 'without a name'}`
-      const body = html`<h1>${title}</h1>
+  app.get('/books/statements/:id', toRead(schema), async (request, reply) => {
+    const file = await findStatement(db, request.params.id)
+    const { errors, ignored_columns } = await findUploadOf(db, file.statement_id)
+    const { statement_id: id, withdrawn_at } = file
+    const title = `Report ${file.file_name ?? 'without a name'}`
+    const body = html`<h1>${title}</h1>
 ${doneNotice(request.query.done)}
 ${facts([
   ...fileFacts(file, statementPath),
@@ -58,20 +57,19 @@ ${invalidRows(
 ${withdrawn_at === null ? withdrawForm(id, request.user.role) : nothing}
 ${await actionsOn(db, id, formats)}
 <p><a href="/console/books/statements">Uploaded reports</a></p>`
-      return answerPage(request, reply, { title, body })
-    })
+    return answerPage(request, reply, { title, body })
+  })
 
-    app.post(
-      '/books/statements/:id/withdraw',
-      toDo(withdrawCall, { params }),
-      async (request, reply) => {
-        const { statement_id, gateway } = await findStatement(db, request.params.id)
-        const asked = { gateway, id: statement_id }
-        const done = donePath(statementPath(statement_id), 'withdrawn')
-        return performForm(context, withdrawCall, { asked, reply, done })
-      },
-    )
-  }
+  app.post(
+    '/books/statements/:id/withdraw',
+    toDo(withdrawCall, { params }),
+    async (request, reply) => {
+      const { statement_id, gateway } = await findStatement(db, request.params.id)
+      const asked = { gateway, id: statement_id }
+      const done = donePath(statementPath(statement_id), 'withdrawn')
+      return performForm(context, withdrawCall, { asked, reply, done })
+    },
+  )
 }
 
 type RowError = { line: number | null; reason: string }

@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
 import { findStatements } from '../../books/statements/find-statements.ts'
+import type { App } from '../../http/app.ts'
 import { paymentFilter } from '../../payments/reading/payment-filter.ts'
 import { fileColumns } from '../frame/file-facts.ts'
 import { statementPath } from '../frame/paths.ts'
@@ -15,8 +16,8 @@ const filters = { gateway: paymentFilter.gateway }
 
 type Row = Awaited<ReturnType<typeof findStatements>>['page'][number]
 
-export const statementsPage = (context: PageContext) =>
-  listRoutes(context.db, statementList(context))
+export const statementsPage = (app: App, context: PageContext) =>
+  listRoutes(app, context.db, statementList(context))
 
 function statementList({ db, formats }: PageContext): List<typeof filters, Row> {
   return {

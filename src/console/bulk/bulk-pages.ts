@@ -1,7 +1,7 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { toDo, toOperate, toRead } from '../../accounts/access/needs.ts'
+import type { App } from '../../http/app.ts'
 import { oneOf, only } from '../../http/fields/schemas.ts'
 import { IdParams, Note } from '../../http/fields/text-fields.ts'
 import { invalidField } from '../../http/problem.ts'
@@ -37,43 +37,41 @@ const Confirmed = only({
 const ofOne = { params: IdParams }
 const progressSchema = { ...ofOne, querystring: only({ refresh: Refresh }) }
 
-export function bulkPages(context: PageContext): FastifyPluginAsyncTypebox {
+export function bulkPages(app: App, context: PageContext): void {
   const { db, config, formats } = context
   const call = bulkCall(context)
   const itemsOf = ({ decision, note: _, ...filter }: Static<typeof Wanted>) =>
     matchingItems(decision, filter, config.LEDGER_TIMEZONE)
-  return async app => {
-    app.get('/bulk', toRead({ querystring: Wanted }), async (request, reply) => {
-      check(request.query)
-      const counted = await countItems(db, itemsOf(request.query))
-      const body = confirmation(request.query, counted)
-      return answerPage(request, reply, { title: 'Bulk action', body })
-    })
+  app.get('/bulk', toRead({ querystring: Wanted }), async (request, reply) => {
+    check(request.query)
+    const counted = await countItems(db, itemsOf(request.query))
+    const body = confirmation(request.query, counted)
+    return answerPage(request, reply, { title: 'Bulk action', body })
+  })
 
-    app.post('/bulk', toDo(call, { body: Confirmed }), async (request, reply) => {
-      const { count, id = newId(), digest: seen, ...wanted } = request.body
-      check(wanted)
-      if (Number(count) > MAX_BULK_ITEMS)
-        throw invalidField('/count', `must be at most ${MAX_BULK_ITEMS}`)
-      const { decision, note = null, ...filter } = wanted
-      // A hand-made form has no digest, but has the count, which is also checked.
-      const digest = seen ?? (await countItems(db, itemsOf(wanted))).digest
-      const bulk = { id, decision, filter, note, count: Number(count), digest }
-      if (await isMade(db, bulk, askerOf(request))) return reply.redirect(bulkPath(id), 303)
-      return performForm(context, call, { asked: bulk, reply, done: bulkPath(id) })
-    })
+  app.post('/bulk', toDo(call, { body: Confirmed }), async (request, reply) => {
+    const { count, id = newId(), digest: seen, ...wanted } = request.body
+    check(wanted)
+    if (Number(count) > MAX_BULK_ITEMS)
+      throw invalidField('/count', `must be at most ${MAX_BULK_ITEMS}`)
+    const { decision, note = null, ...filter } = wanted
+    // A hand-made form has no digest, but has the count, which is also checked.
+    const digest = seen ?? (await countItems(db, itemsOf(wanted))).digest
+    const bulk = { id, decision, filter, note, count: Number(count), digest }
+    if (await isMade(db, bulk, askerOf(request))) return reply.redirect(bulkPath(id), 303)
+    return performForm(context, call, { asked: bulk, reply, done: bulkPath(id) })
+  })
 
-    app.get('/bulk/:id', toRead(progressSchema), async (request, reply) => {
-      const bulk = await findBulk(db, request.params.id)
-      const body = bulkProgress(bulk, request, formats)
-      return answerPage(request, reply, { title: 'Bulk action', body })
-    })
+  app.get('/bulk/:id', toRead(progressSchema), async (request, reply) => {
+    const bulk = await findBulk(db, request.params.id)
+    const body = bulkProgress(bulk, request, formats)
+    return answerPage(request, reply, { title: 'Bulk action', body })
+  })
 
-    app.post('/bulk/:id/stop', toOperate(ofOne), async (request, reply) => {
-      await stopBulk(db, request.params.id, askerOf(request))
-      return reply.redirect(bulkPath(request.params.id), 303)
-    })
-  }
+  app.post('/bulk/:id/stop', toOperate(ofOne), async (request, reply) => {
+    await stopBulk(db, request.params.id, askerOf(request))
+    return reply.redirect(bulkPath(request.params.id), 303)
+  })
 }
 
 /** What the schema, which is one for all decisions, cannot check. */

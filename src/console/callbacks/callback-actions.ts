@@ -1,4 +1,3 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { askerOf } from '../../accounts/access/actor.ts'
@@ -11,6 +10,7 @@ import {
   resendCallback,
   resumeCallbacks,
 } from '../../callbacks/replay-callbacks.ts'
+import type { App } from '../../http/app.ts'
 import { Time } from '../../http/fields/day-fields.ts'
 import { only } from '../../http/fields/schemas.ts'
 import { IdParams } from '../../http/fields/text-fields.ts'
@@ -30,41 +30,39 @@ const local = Type.String({ maxLength: 40 })
 const Count = only({ from: local, to: local, state, type })
 const resendSchema = { params: IdParams }
 
-export function callbackActions(context: PageContext): FastifyPluginAsyncTypebox {
+export function callbackActions(app: App, context: PageContext): void {
   const { db, formats } = context
-  return async app => {
-    app.post('/callbacks/:id/resend', toOperate(resendSchema), async (request, reply) => {
-      const { id } = request.params
-      await resendCallback(db, id, askerOf(request))
-      return reply.redirect(donePath(callbackPath(id), 'resent'), 303)
-    })
+  app.post('/callbacks/:id/resend', toOperate(resendSchema), async (request, reply) => {
+    const { id } = request.params
+    await resendCallback(db, id, askerOf(request))
+    return reply.redirect(donePath(callbackPath(id), 'resent'), 303)
+  })
 
-    app.get('/callbacks/replay', toRead({ querystring: Count }), async (request, reply) => {
-      const { query } = request
-      const from = localTime(query.from, formats.timeZone, 'from').toISOString()
-      const to = localEnd(query.to, formats.timeZone, 'to').toISOString()
-      const replay = { ...query, from, to }
-      const counted = { ...replay, dry_run: true }
-      const { callbacks } = await replayCallbacks(db, counted, askerOf(request))
-      const body = confirmation(formats, replay, callbacks)
-      return answerPage(request, reply, { title: 'Replay callbacks', body })
-    })
+  app.get('/callbacks/replay', toRead({ querystring: Count }), async (request, reply) => {
+    const { query } = request
+    const from = localTime(query.from, formats.timeZone, 'from').toISOString()
+    const to = localEnd(query.to, formats.timeZone, 'to').toISOString()
+    const replay = { ...query, from, to }
+    const counted = { ...replay, dry_run: true }
+    const { callbacks } = await replayCallbacks(db, counted, askerOf(request))
+    const body = confirmation(formats, replay, callbacks)
+    return answerPage(request, reply, { title: 'Replay callbacks', body })
+  })
 
-    app.post('/callbacks/replay', toDo(replayCall, { body: Replay }), async (request, reply) => {
-      const asked = request.body
-      const done = async ({ next_from: from }: Replayed) =>
-        reply.redirect(
-          from === null ? donePath('/console/callbacks', 'replayed') : restPath({ ...asked, from }),
-          303,
-        )
-      return performForm(context, replayCall, { asked, reply, done })
-    })
+  app.post('/callbacks/replay', toDo(replayCall, { body: Replay }), async (request, reply) => {
+    const asked = request.body
+    const done = async ({ next_from: from }: Replayed) =>
+      reply.redirect(
+        from === null ? donePath('/console/callbacks', 'replayed') : restPath({ ...asked, from }),
+        303,
+      )
+    return performForm(context, replayCall, { asked, reply, done })
+  })
 
-    app.post('/callbacks/resume', { config: operate() }, async (request, reply) => {
-      await resumeCallbacks(db, askerOf(request))
-      return reply.redirect(donePath('/console/callbacks', 'callbacksResumed'), 303)
-    })
-  }
+  app.post('/callbacks/resume', { config: operate() }, async (request, reply) => {
+    await resumeCallbacks(db, askerOf(request))
+    return reply.redirect(donePath('/console/callbacks', 'callbacksResumed'), 303)
+  })
 }
 
 /** The list of those that are left, whose form for a replay goes on with them. */

@@ -1,7 +1,7 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { html } from 'hono/html'
 import { toRead } from '../../accounts/access/needs.ts'
 import { findCallback } from '../../callbacks/find-callbacks.ts'
+import type { App } from '../../http/app.ts'
 import { only } from '../../http/fields/schemas.ts'
 import { IdParams } from '../../http/fields/text-fields.ts'
 import { actionsOn } from '../audit/actions-on.ts'
@@ -21,13 +21,12 @@ const schema = { params: IdParams, querystring: only(liveQuery) }
 
 type Callback = Awaited<ReturnType<typeof findCallback>>
 
-export function callbackPage({ db, formats }: PageContext): FastifyPluginAsyncTypebox {
-  return async app => {
-    app.get('/callbacks/:id', toRead(schema), async (request, reply) => {
-      const { id } = request.params
-      const callback = await findCallback(db, id)
-      const actions = await actionsOn(db, id, formats)
-      const body = html`<h1>${callback.type}</h1>
+export function callbackPage(app: App, { db, formats }: PageContext): void {
+  app.get('/callbacks/:id', toRead(schema), async (request, reply) => {
+    const { id } = request.params
+    const callback = await findCallback(db, id)
+    const actions = await actionsOn(db, id, formats)
+    const body = html`<h1>${callback.type}</h1>
 ${doneNotice(request.query.done)}
 ${live(request.url, request.query, html`${factsOf(callback)}<p class="bar">${refreshLink(request.url)}</p>${attemptsOf(callback)}${actions}`)}
 ${
@@ -37,9 +36,8 @@ ${
 <p>Sends it again under the same id, whatever its state.</p><button type="submit">Resend</button></form>`
 }
 <h2>Body</h2><pre tabindex="0">${JSON.stringify(callback.body, null, 2)}</pre>`
-      return answerPage(request, reply, { title: `${callback.type} ${id}`, body })
-    })
-  }
+    return answerPage(request, reply, { title: `${callback.type} ${id}`, body })
+  })
 
   function factsOf(callback: Callback) {
     return facts([

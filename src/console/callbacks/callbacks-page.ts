@@ -3,6 +3,7 @@ import { html } from 'hono/html'
 import { sql } from 'kysely'
 import { callbackFilters } from '../../callbacks/callback-record.ts'
 import { listCallbacks, matchingCallbacks } from '../../callbacks/find-callbacks.ts'
+import type { App } from '../../http/app.ts'
 import type { Html } from '../frame/html.ts'
 import { callbackPath } from '../frame/paths.ts'
 import { countUpTo } from '../lists/count.ts'
@@ -18,7 +19,8 @@ import { callbackSubject } from './subject-of.ts'
 
 type CallbackRow = Awaited<ReturnType<typeof listCallbacks>>['page'][number]
 
-export const callbacksPage = (context: PageContext) => listRoutes(context.db, callbackList(context))
+export const callbacksPage = (app: App, context: PageContext) =>
+  listRoutes(app, context.db, callbackList(context))
 
 export function callbackState(state: string): Html {
   const look = { delivered: 'good', failed: 'bad' }[state] ?? 'wait'

@@ -1,8 +1,8 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { operate, toDo, toRead } from '../../accounts/access/needs.ts'
+import type { App } from '../../http/app.ts'
 import { only } from '../../http/fields/schemas.ts'
 import { Note } from '../../http/fields/text-fields.ts'
 import { pauseCall } from '../../operations/pause/pause-call.ts'
@@ -30,41 +30,39 @@ const pauseSchema = {
   body: only({ reason: Note, until: Type.Optional(Type.String({ maxLength: 40 })) }),
 }
 
-export function homePage(context: PageContext): FastifyPluginAsyncTypebox {
+export function homePage(app: App, context: PageContext): void {
   const { db, boss, config } = context
   const loads = sharedLoad<Loaded>(FRESH_MS, MAX_AGE_MS)
-  return async app => {
-    app.get('', toRead(pageSchema), async (request, reply) => {
-      const { state, above, below } = await loads.get('', () => load(context))
-      const body = html`<h1>Overview</h1>
+  app.get('', toRead(pageSchema), async (request, reply) => {
+    const { state, above, below } = await loads.get('', () => load(context))
+    const body = html`<h1>Overview</h1>
 ${doneNotice(request.query.done)}
 ${live(request.url, request.query, html`${above}<p class="bar">${refreshLink(request.url)}</p>${below}`)}
 ${ledgerForms(state, request.user.role)}`
-      return answerPage(request, reply, { title: 'Overview', body })
-    })
+    return answerPage(request, reply, { title: 'Overview', body })
+  })
 
-    app.post('/pause', toDo(pauseCall, pauseSchema), async (request, reply) => {
-      const { reason, until } = request.body
-      const end = until === undefined ? null : localTime(until, config.LEDGER_TIMEZONE)
-      const asked = { reason, until: end?.toISOString() ?? null }
-      const done = async () => {
-        loads.forget()
-        return reply.redirect(donePath('/console', 'paused'), 303)
-      }
-      return performForm(context, pauseCall, { asked, reply, done })
-    })
-
-    app.post('/resume', { config: operate() }, async (request, reply) => {
-      await resumeLedger(db, askerOf(request))
+  app.post('/pause', toDo(pauseCall, pauseSchema), async (request, reply) => {
+    const { reason, until } = request.body
+    const end = until === undefined ? null : localTime(until, config.LEDGER_TIMEZONE)
+    const asked = { reason, until: end?.toISOString() ?? null }
+    const done = async () => {
       loads.forget()
-      return reply.redirect(donePath('/console', 'resumed'), 303)
-    })
+      return reply.redirect(donePath('/console', 'paused'), 303)
+    }
+    return performForm(context, pauseCall, { asked, reply, done })
+  })
 
-    app.post('/batch', { config: operate() }, async (request, reply) => {
-      await requestBatchNow(db, boss, askerOf(request))
-      return reply.redirect(donePath('/console/batches', 'batch'), 303)
-    })
-  }
+  app.post('/resume', { config: operate() }, async (request, reply) => {
+    await resumeLedger(db, askerOf(request))
+    loads.forget()
+    return reply.redirect(donePath('/console', 'resumed'), 303)
+  })
+
+  app.post('/batch', { config: operate() }, async (request, reply) => {
+    await requestBatchNow(db, boss, askerOf(request))
+    return reply.redirect(donePath('/console/batches', 'batch'), 303)
+  })
 }
 
 /** The part that every viewer sees is rendered once. */

@@ -1,9 +1,9 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { operate, toRead } from '../../accounts/access/needs.ts'
 import type { Role } from '../../accounts/account.ts'
+import type { App } from '../../http/app.ts'
 import { openCheckNow } from '../../ledger/check/check-now.ts'
 import type { Finding } from '../../ledger/check/finding.ts'
 import { answerPage } from '../frame/answer.ts'
@@ -20,7 +20,7 @@ const CLASSES = { ok: 'good', differs: 'wait', breaks: 'bad', unknown: 'hint' }
 
 type Row = Finding & { since: Date; checked_at: Date }
 
-export function ledgerPage(context: PageContext): FastifyPluginAsyncTypebox {
+export function ledgerPage(app: App, context: PageContext): void {
   const { db, formats } = context
   const columns: ListColumn<Row>[] = [
     { name: 'check', title: 'Check', cell: ({ check }) => words(check) },
@@ -36,28 +36,26 @@ export function ledgerPage(context: PageContext): FastifyPluginAsyncTypebox {
     { name: 'since', title: 'Since', cell: ({ since }) => formats.time(since) },
   ]
   const checkNow = openCheckNow(context)
-  return async app => {
-    app.post('/ledger/check', { config: operate() }, async (request, reply) => {
-      await checkNow(askerOf(request))
-      return reply.redirect(donePath('/console/ledger', 'ledgerChecked'), 303)
-    })
+  app.post('/ledger/check', { config: operate() }, async (request, reply) => {
+    await checkNow(askerOf(request))
+    return reply.redirect(donePath('/console/ledger', 'ledgerChecked'), 303)
+  })
 
-    app.get('/ledger', toRead(schema), async (request, reply) => {
-      const { rows } = await sql<Row>`
+  app.get('/ledger', toRead(schema), async (request, reply) => {
+    const { rows } = await sql<Row>`
         select "check", lender, state, found, expected, remedy, since, checked_at
           from ops.ledger_finding
          order by array_position(array['breaks', 'differs', 'unknown', 'ok'], state), "check", lender`.execute(
-        db,
-      )
-      const [first] = rows
-      const body = html`<h1>${title}</h1>${doneNotice(request.query.done)}${
-        first === undefined
-          ? html`<p class="hint">It has not been checked yet.</p>`
-          : html`<p>Last checked ${formats.time(first.checked_at)}.</p>${table(columns, rows, title)}`
-      }${checkForm(request.user.role)}`
-      return answerPage(request, reply, { title, body })
-    })
-  }
+      db,
+    )
+    const [first] = rows
+    const body = html`<h1>${title}</h1>${doneNotice(request.query.done)}${
+      first === undefined
+        ? html`<p class="hint">It has not been checked yet.</p>`
+        : html`<p>Last checked ${formats.time(first.checked_at)}.</p>${table(columns, rows, title)}`
+    }${checkForm(request.user.role)}`
+    return answerPage(request, reply, { title, body })
+  })
 }
 
 function checkForm(role: Role): Html {

@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream'
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { TProperties } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { html } from 'hono/html'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { auditExport } from '../../accounts/audit.ts'
 import type { Database } from '../../database/database.ts'
+import type { App } from '../../http/app.ts'
 import { csvDownload, limitExports } from '../../http/csv-download.ts'
 import { only } from '../../http/fields/schemas.ts'
 import { beginningOf } from '../../http/lists/cursor.ts'
@@ -29,35 +29,34 @@ const FRESH_MS = 1_000
 const MAX_AGE_MS = 5_000
 
 export function listRoutes<Filters extends TProperties, Row extends object>(
+  app: App,
   db: Database,
   list: List<Filters, Row>,
-): FastifyPluginAsyncTypebox {
+): void {
   const ofList = listQuery(nameOf(list), ...list.cursor)
   const schema = { querystring: only({ ...list.filters, ...ofList, ...liveQuery }) }
   const { needs = 'read' } = list
   const pages = sharedLoad<Awaited<Html>>(FRESH_MS, MAX_AGE_MS)
-  return async app => {
-    app.get(list.path, { schema, config: { needs } }, async (request, reply) => {
-      // Users must see the effect of what they have just done.
-      if (queryOf(request).done !== undefined) pages.forget()
-      const { role } = request.user
-      const body = await pages.get(`${role} ${request.url}`, () => listPage(list, request))
-      return answerPage(request, reply, { title: list.title, body })
-    })
+  app.get(list.path, { schema, config: { needs } }, async (request, reply) => {
+    // Users must see the effect of what they have just done.
+    if (queryOf(request).done !== undefined) pages.forget()
+    const { role } = request.user
+    const body = await pages.get(`${role} ${request.url}`, () => listPage(list, request))
+    return answerPage(request, reply, { title: list.title, body })
+  })
 
-    app.get(
-      `${list.path}.csv`,
-      { schema, onRequest: limitExports, config: { needs, takesLong: true } },
-      async (request, reply) => {
-        const { filter } = queryOf<Filters>(request)
-        const load = (range: PageRange) => list.load({ ...filter, ...range })
-        const lines = await exportCsv(list.columns, load)
-        const file = `${list.path.slice(1)}.csv`
-        await auditExport(db, askerOf(request), file, filter)
-        return csvDownload(reply, file).send(Readable.from(lines))
-      },
-    )
-  }
+  app.get(
+    `${list.path}.csv`,
+    { schema, onRequest: limitExports, config: { needs, takesLong: true } },
+    async (request, reply) => {
+      const { filter } = queryOf<Filters>(request)
+      const load = (range: PageRange) => list.load({ ...filter, ...range })
+      const lines = await exportCsv(list.columns, load)
+      const file = `${list.path.slice(1)}.csv`
+      await auditExport(db, askerOf(request), file, filter)
+      return csvDownload(reply, file).send(Readable.from(lines))
+    },
+  )
 }
 
 const nameOf = ({ path }: { path: string }) => path.slice(1).replaceAll('/', '_')

@@ -1,4 +1,3 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { askerAs, askerOf } from '../../accounts/access/actor.ts'
 import type { Account } from '../../accounts/account.ts'
@@ -8,6 +7,7 @@ import { AttemptedPassword, AttemptedUsername } from '../../accounts/credentials
 import { NO_ACCOUNT } from '../../accounts/sign-on/login.ts'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
+import type { App } from '../../http/app.ts'
 import { only } from '../../http/fields/schemas.ts'
 import { sendRetryAfter } from '../../http/retry-after.ts'
 import { answerPage } from '../frame/answer.ts'
@@ -25,47 +25,46 @@ const loginSchema = {
 
 type Context = { db: Database; config: Config; accounts: Accounts }
 
-export function sessionRoutes({ db, config, accounts }: Context): FastifyPluginAsyncTypebox {
-  return async app => {
-    app.get(
-      '/login',
-      { schema: { querystring: NextQuery }, config: { needs: 'nothing' } },
-      async (request, reply) => {
-        const body = loginPage(request, config, request.query.next ?? '/console')
-        return answerPage(request, reply, { title: 'Log in', body })
-      },
-    )
+export async function sessionRoutes(app: App, { db, config, accounts }: Context): Promise<void> {
+  app.get(
+    '/login',
+    { schema: { querystring: NextQuery }, config: { needs: 'nothing' } },
+    async (request, reply) => {
+      const body = loginPage(request, config, request.query.next ?? '/console')
+      return answerPage(request, reply, { title: 'Log in', body })
+    },
+  )
 
-    app.post(
-      '/login',
-      { schema: loginSchema, config: { needs: 'nothing' } },
-      async (request, reply) => {
-        const { username, password, next = '/console' } = request.body
-        let account: Account
-        try {
-          const mayEnter = (one: Account) => config.PASSWORD_LOGIN || one.madeByCommand
-          account = await accounts.logIn(username, password, askerAs(NO_ACCOUNT, request), mayEnter)
-        } catch (error) {
-          return answerRefused(request, reply, error as FastifyError, { config, next })
-        }
-        return answerLoggedIn(request, reply, { db, config }, { account, next })
-      },
-    )
+  app.post(
+    '/login',
+    { schema: loginSchema, config: { needs: 'nothing' } },
+    async (request, reply) => {
+      const { username, password, next = '/console' } = request.body
+      let account: Account
+      try {
+        const mayEnter = (one: Account) => config.PASSWORD_LOGIN || one.madeByCommand
+        account = await accounts.logIn(username, password, askerAs(NO_ACCOUNT, request), mayEnter)
+      } catch (error) {
+        return answerRefused(request, reply, error as FastifyError, { config, next })
+      }
+      return answerLoggedIn(request, reply, { db, config }, { account, next })
+    },
+  )
 
-    if (config.signOn !== undefined)
-      await app.register(signOnRoutes({ db, config, accounts }, config.signOn))
+  const { signOn } = config
+  if (signOn !== undefined)
+    await app.register(async scope => signOnRoutes(scope, { db, config, accounts }, signOn))
 
-    const forAll = { needs: 'own', isForOneTimePassword: true } as const
-    app.post('/logout', { config: forAll }, async (request, reply) => {
-      await endSession(db, config, request.user)
-      const asker = askerOf(request)
-      await auditAlone(db, { ...asker, action: 'account.logout', subject: request.user.name })
-      dropToken(request, reply)
-      const { account = request.user.sub } = endedFormIn(request) ?? {}
-      if (account === request.user.sub) formCookie.drop(request, reply)
-      return reply.redirect('/console/login', 303)
-    })
-  }
+  const forAll = { needs: 'own', isForOneTimePassword: true } as const
+  app.post('/logout', { config: forAll }, async (request, reply) => {
+    await endSession(db, config, request.user)
+    const asker = askerOf(request)
+    await auditAlone(db, { ...asker, action: 'account.logout', subject: request.user.name })
+    dropToken(request, reply)
+    const { account = request.user.sub } = endedFormIn(request) ?? {}
+    if (account === request.user.sub) formCookie.drop(request, reply)
+    return reply.redirect('/console/login', 303)
+  })
 }
 
 async function answerRefused(

@@ -1,7 +1,7 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { toDo, toRead } from '../../accounts/access/needs.ts'
+import type { App } from '../../http/app.ts'
 import { only } from '../../http/fields/schemas.ts'
 import { operationCalls } from '../../operations/control/operation-calls.ts'
 import { ResolvedAs } from '../../operations/control/resolve.ts'
@@ -23,14 +23,13 @@ const pageSchema = { params, querystring: only(liveQuery) }
 const resolveSchema = { params, body: only({ outcome: ResolvedAs }) }
 const cancelSchema = { params }
 
-export function operationPage(context: PageContext): FastifyPluginAsyncTypebox {
+export function operationPage(app: App, context: PageContext): void {
   const { db, formats } = context
   const { resolveCall, cancelCall } = operationCalls(context)
-  return async app => {
-    app.get('/operations/:tracking_id', toRead(pageSchema), async (request, reply) => {
-      const { tracking_id } = request.params
-      const operation = await operationWithAttempts(db, parseTrackingId(tracking_id))
-      const body = html`<h1>${operation.operation_type} ${operation.external_id}</h1>
+  app.get('/operations/:tracking_id', toRead(pageSchema), async (request, reply) => {
+    const { tracking_id } = request.params
+    const operation = await operationWithAttempts(db, parseTrackingId(tracking_id))
+    const body = html`<h1>${operation.operation_type} ${operation.external_id}</h1>
 ${doneNotice(request.query.done)}
 ${live(
   request.url,
@@ -41,30 +40,29 @@ ${operation.attempts.length === 0 ? noAttempts(operation) : attemptsTable(operat
 ${actionsOn(db, tracking_id, formats)}`,
 )}
 ${operationForms(operation, request.user.role)}`
-      return answerPage(request, reply, { title: tracking_id, body })
-    })
+    return answerPage(request, reply, { title: tracking_id, body })
+  })
 
-    app.post(
-      '/operations/:tracking_id/resolve',
-      toDo(resolveCall, resolveSchema),
-      async (request, reply) => {
-        const { tracking_id } = request.params
-        const asked = { tracking_id, ...request.body }
-        const done = donePath(operationPath(tracking_id), 'resolved')
-        return performForm(context, resolveCall, { asked, reply, done })
-      },
-    )
+  app.post(
+    '/operations/:tracking_id/resolve',
+    toDo(resolveCall, resolveSchema),
+    async (request, reply) => {
+      const { tracking_id } = request.params
+      const asked = { tracking_id, ...request.body }
+      const done = donePath(operationPath(tracking_id), 'resolved')
+      return performForm(context, resolveCall, { asked, reply, done })
+    },
+  )
 
-    app.post(
-      '/operations/:tracking_id/cancel',
-      toDo(cancelCall, cancelSchema),
-      async (request, reply) => {
-        const { tracking_id } = request.params
-        const done = donePath(operationPath(tracking_id), 'cancelled')
-        return performForm(context, cancelCall, { asked: { tracking_id }, reply, done })
-      },
-    )
-  }
+  app.post(
+    '/operations/:tracking_id/cancel',
+    toDo(cancelCall, cancelSchema),
+    async (request, reply) => {
+      const { tracking_id } = request.params
+      const done = donePath(operationPath(tracking_id), 'cancelled')
+      return performForm(context, cancelCall, { asked: { tracking_id }, reply, done })
+    },
+  )
 }
 
 /** Attempts of an operation that has ended are deleted after a while. */

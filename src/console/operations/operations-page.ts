@@ -1,4 +1,5 @@
 import { html } from 'hono/html'
+import type { App } from '../../http/app.ts'
 import { listOperations, someMatching } from '../../operations/reading/find-operations.ts'
 import type { OperationFilter } from '../../operations/reading/operation-filter.ts'
 import { bulkForm } from '../bulk/bulk-form.ts'
@@ -17,8 +18,8 @@ import { failuresByReason } from './failures.ts'
 
 type OperationItem = Awaited<ReturnType<typeof listOperations>>['page'][number]
 
-export const operationsPage = (context: PageContext) =>
-  listRoutes(context.db, operationList(context))
+export const operationsPage = (app: App, context: PageContext) =>
+  listRoutes(app, context.db, operationList(context))
 
 /** The API's own format lacks the zone. */
 export const utc = (time: string | null) => (time === null ? null : `${time}Z`)

@@ -1,9 +1,9 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { toDo, toOperate } from '../../accounts/access/needs.ts'
 import { checkPayment } from '../../books/readback/check-payment.ts'
 import { dayOf } from '../../csv/day-cell.ts'
+import type { App } from '../../http/app.ts'
 import { only } from '../../http/fields/schemas.ts'
 import { ExternalId, Note } from '../../http/fields/text-fields.ts'
 import { FieldErrors } from '../../http/problem.ts'
@@ -52,46 +52,44 @@ const DECISION_PATHS = [
 const noteSchema = { params, querystring: kindQuery, body: only({ note: Note }) }
 const checkSchema = { params, querystring: kindQuery }
 
-export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox {
+export function paymentActions(app: App, context: PageContext): void {
   const { db } = context
   const { assignCall, resolveCall } = paymentCalls(context)
   const resolutionOf = resolutionValidator()
-  return async app => {
-    app.post(
-      '/payments/:gateway/:gateway_payment_id/assign',
-      toDo(assignCall, assignSchema),
-      async (request, reply) => {
-        const asked = { ...request.params, ...assignmentIn(request.body) }
-        return performForm(context, assignCall, { asked, reply, done: back(request, 'assigned') })
-      },
-    )
+  app.post(
+    '/payments/:gateway/:gateway_payment_id/assign',
+    toDo(assignCall, assignSchema),
+    async (request, reply) => {
+      const asked = { ...request.params, ...assignmentIn(request.body) }
+      return performForm(context, assignCall, { asked, reply, done: back(request, 'assigned') })
+    },
+  )
 
-    for (const path of DECISION_PATHS)
-      app.post(path, toDo(resolveCall, resolveSchema), async (request, reply) => {
-        const { params, query, body } = request
-        const resolution = inWordsOfTheForm(() => resolutionOf(fieldsOf(body)))
-        const asked = { ...params, ...query, if_match: body.if_match, ...resolution }
-        return performForm(context, resolveCall, { asked, reply, done: back(request, 'decided') })
-      })
+  for (const path of DECISION_PATHS)
+    app.post(path, toDo(resolveCall, resolveSchema), async (request, reply) => {
+      const { params, query, body } = request
+      const resolution = inWordsOfTheForm(() => resolutionOf(fieldsOf(body)))
+      const asked = { ...params, ...query, if_match: body.if_match, ...resolution }
+      return performForm(context, resolveCall, { asked, reply, done: back(request, 'decided') })
+    })
 
-    app.post(
-      '/payments/:gateway/:gateway_payment_id/note',
-      toOperate(noteSchema),
-      async (request, reply) => {
-        await noteOn(db, nameOf(request), request.body.note, askerOf(request))
-        return reply.redirect(back(request, 'noted'), 303)
-      },
-    )
+  app.post(
+    '/payments/:gateway/:gateway_payment_id/note',
+    toOperate(noteSchema),
+    async (request, reply) => {
+      await noteOn(db, nameOf(request), request.body.note, askerOf(request))
+      return reply.redirect(back(request, 'noted'), 303)
+    },
+  )
 
-    app.post(
-      '/payments/:gateway/:gateway_payment_id/check',
-      toOperate(checkSchema),
-      async (request, reply) => {
-        await checkPayment(context, nameOf(request), askerOf(request))
-        return reply.redirect(back(request, 'checked'), 303)
-      },
-    )
-  }
+  app.post(
+    '/payments/:gateway/:gateway_payment_id/check',
+    toOperate(checkSchema),
+    async (request, reply) => {
+      await checkPayment(context, nameOf(request), askerOf(request))
+      return reply.redirect(back(request, 'checked'), 303)
+    },
+  )
 }
 
 function assignmentIn(form: Static<typeof assignSchema.body>) {

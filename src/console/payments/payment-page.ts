@@ -1,8 +1,8 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { toRead } from '../../accounts/access/needs.ts'
+import type { App } from '../../http/app.ts'
 import { oneOf, only } from '../../http/fields/schemas.ts'
 import { listQuery } from '../../http/lists/list-query.ts'
 import { isWorthRemembering } from '../../payments/decisions/remember.ts'
@@ -34,27 +34,26 @@ const schema = {
   }),
 }
 
-export function paymentPage(context: PageContext): FastifyPluginAsyncTypebox {
+export function paymentPage(app: App, context: PageContext): void {
   const { db, config, formats } = context
-  return async app => {
-    app.get('/payments/:gateway/:gateway_payment_id', toRead(schema), async (request, reply) => {
-      const { gateway, gateway_payment_id: paymentId } = request.params
-      const { kind, bodies, cursor, refresh, done } = request.query
-      const name = { gateway, paymentId, ...(kind && { kind }) }
-      const stated = await statedOnly(context, name)
-      if (stated !== undefined)
-        return answerPage(request, reply, { title: `${gateway} ${paymentId}`, body: stated })
-      const { id, version, payment } = await foundPayment(db, name)
-      const withBodies = bodies === 'true'
-      if (withBodies) await auditBodies(db, askerOf(request), payment)
-      const [events, attempts, around, actions] = await Promise.all([
-        findEvents(db, payment, { withBodies, ...(cursor && { cursor }) }),
-        findAttempts(db, id),
-        paymentContext(db, id, payment),
-        actionsOn(db, `${gateway}/${paymentId}`, formats),
-      ])
-      const refs = isWorthRemembering(config, payment) ? around.refs : []
-      const body = html`<h1>${capital(payment.kind)} ${paymentId}</h1>
+  app.get('/payments/:gateway/:gateway_payment_id', toRead(schema), async (request, reply) => {
+    const { gateway, gateway_payment_id: paymentId } = request.params
+    const { kind, bodies, cursor, refresh, done } = request.query
+    const name = { gateway, paymentId, ...(kind && { kind }) }
+    const stated = await statedOnly(context, name)
+    if (stated !== undefined)
+      return answerPage(request, reply, { title: `${gateway} ${paymentId}`, body: stated })
+    const { id, version, payment } = await foundPayment(db, name)
+    const withBodies = bodies === 'true'
+    if (withBodies) await auditBodies(db, askerOf(request), payment)
+    const [events, attempts, around, actions] = await Promise.all([
+      findEvents(db, payment, { withBodies, ...(cursor && { cursor }) }),
+      findAttempts(db, id),
+      paymentContext(db, id, payment),
+      actionsOn(db, `${gateway}/${paymentId}`, formats),
+    ])
+    const refs = isWorthRemembering(config, payment) ? around.refs : []
+    const body = html`<h1>${capital(payment.kind)} ${paymentId}</h1>
 ${doneNotice(done)}
 ${live(
   request.url,
@@ -66,7 +65,6 @@ ${attempts.length === 0 ? '' : attemptsTable(attempts, formats)}${actions}`,
 )}
 ${paymentForms(payment, version, { ...around, refs }, request.user.role)}
 ${eventList(events, { withBodies, url: request.url }, formats)}`
-      return answerPage(request, reply, { title: `${gateway} ${paymentId}`, body })
-    })
-  }
+    return answerPage(request, reply, { title: `${gateway} ${paymentId}`, body })
+  })
 }

@@ -1,4 +1,5 @@
 import { html } from 'hono/html'
+import type { App } from '../../http/app.ts'
 import { findPayments } from '../../payments/reading/find-payments.ts'
 import { bulkForm } from '../bulk/bulk-form.ts'
 import type { Html } from '../frame/html.ts'
@@ -17,7 +18,8 @@ import { suspenseFirst } from './suspense-first.ts'
 
 export type PaymentItem = Awaited<ReturnType<typeof findPayments>>['page'][number]
 
-export const paymentsPage = (context: PageContext) => listRoutes(context.db, paymentList(context))
+export const paymentsPage = (app: App, context: PageContext) =>
+  listRoutes(app, context.db, paymentList(context))
 
 export function paymentState({
   state,

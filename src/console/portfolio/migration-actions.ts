@@ -1,8 +1,8 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyContextConfig } from 'fastify'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { needsToDo, operate, read, toDo, toOperate } from '../../accounts/access/needs.ts'
+import type { App } from '../../http/app.ts'
 import { acceptFiles } from '../../http/body/multipart.ts'
 import { oneOf, only } from '../../http/fields/schemas.ts'
 import { downloadsAt } from '../../portfolio/download-routes.ts'
@@ -23,33 +23,31 @@ const DOWNLOADS = {
   'findings.csv': '/portfolio/:id/findings.csv',
 }
 
-export function migrationActions(context: PageContext): FastifyPluginAsyncTypebox {
+export async function migrationActions(app: App, context: PageContext): Promise<void> {
   const { portfolio } = context
-  return async app => {
-    await app.register(acceptFiles)
+  await app.register(acceptFiles)
 
-    app.post('/portfolio/upload', longCall(context), async (request, reply) => {
-      const id = await portfolio.upload(request, askerOf(request), '/console/portfolio/templates')
-      return reply.redirect(donePath(migrationPath(id), 'uploaded'), 303)
-    })
+  app.post('/portfolio/upload', longCall(context), async (request, reply) => {
+    const id = await portfolio.upload(request, askerOf(request), '/console/portfolio/templates')
+    return reply.redirect(donePath(migrationPath(id), 'uploaded'), 303)
+  })
 
-    await app.register(runActions(context))
+  runActions(app, context)
 
-    app.post(
-      '/portfolio/:id/discard',
-      toDo(portfolio.calls.discardCall, { params }),
-      async (request, reply) => {
-        const done = donePath('/console/portfolio', 'discarded')
-        return performForm(context, portfolio.calls.discardCall, {
-          asked: request.params,
-          reply,
-          done,
-        })
-      },
-    )
+  app.post(
+    '/portfolio/:id/discard',
+    toDo(portfolio.calls.discardCall, { params }),
+    async (request, reply) => {
+      const done = donePath('/console/portfolio', 'discarded')
+      return performForm(context, portfolio.calls.discardCall, {
+        asked: request.params,
+        reply,
+        done,
+      })
+    },
+  )
 
-    await app.register(downloadsAt(DOWNLOADS, portfolio, { ...read, takesLong: true }))
-  }
+  downloadsAt(app, DOWNLOADS, portfolio, { ...read, takesLong: true })
 }
 
 const longCall = ({ portfolio }: PageContext, needs: FastifyContextConfig = operate()) => ({
@@ -57,35 +55,33 @@ const longCall = ({ portfolio }: PageContext, needs: FastifyContextConfig = oper
   config: { ...needs, takesLong: true },
 })
 
-function runActions(context: PageContext): FastifyPluginAsyncTypebox {
+function runActions(app: App, context: PageContext): void {
   const { portfolio } = context
   const { runCall, retryCall } = portfolio.calls
-  return async app => {
-    const start = (path: string, isDryRun: boolean) =>
-      app.post(
-        path,
-        isDryRun ? toOperate(runSchema) : toDo(runCall, runSchema),
-        async (request, reply) => {
-          const { id } = request.params
-          const skip_invalid = request.body?.skip_invalid !== undefined
-          const asked = { migration_id: id, dry_run: isDryRun, skip_invalid, after: [] }
-          const done = donePath(migrationPath(id), isDryRun ? 'dryRunStarted' : 'started')
-          return performForm(context, runCall, { asked, reply, done })
-        },
-      )
-    start('/portfolio/:id/run', false)
-    start('/portfolio/:id/dry-run', true)
+  const start = (path: string, isDryRun: boolean) =>
+    app.post(
+      path,
+      isDryRun ? toOperate(runSchema) : toDo(runCall, runSchema),
+      async (request, reply) => {
+        const { id } = request.params
+        const skip_invalid = request.body?.skip_invalid !== undefined
+        const asked = { migration_id: id, dry_run: isDryRun, skip_invalid, after: [] }
+        const done = donePath(migrationPath(id), isDryRun ? 'dryRunStarted' : 'started')
+        return performForm(context, runCall, { asked, reply, done })
+      },
+    )
+  start('/portfolio/:id/run', false)
+  start('/portfolio/:id/dry-run', true)
 
-    const retry = { schema: { params }, ...longCall(context, needsToDo(retryCall)) }
-    app.post('/portfolio/:id/retry', retry, async (request, reply) => {
-      const done = donePath(migrationPath(request.params.id), 'retried')
-      return performForm(context, retryCall, { asked: request.params, reply, done })
-    })
+  const retry = { schema: { params }, ...longCall(context, needsToDo(retryCall)) }
+  app.post('/portfolio/:id/retry', retry, async (request, reply) => {
+    const done = donePath(migrationPath(request.params.id), 'retried')
+    return performForm(context, retryCall, { asked: request.params, reply, done })
+  })
 
-    app.post('/portfolio/:id/cancel', toOperate({ params }), async (request, reply) => {
-      const { id } = request.params
-      await portfolio.cancel(id, askerOf(request))
-      return reply.redirect(donePath(migrationPath(id), 'runCancelled'), 303)
-    })
-  }
+  app.post('/portfolio/:id/cancel', toOperate({ params }), async (request, reply) => {
+    const { id } = request.params
+    await portfolio.cancel(id, askerOf(request))
+    return reply.redirect(donePath(migrationPath(id), 'runCancelled'), 303)
+  })
 }

@@ -1,6 +1,6 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { html } from 'hono/html'
 import { toRead } from '../../accounts/access/needs.ts'
+import type { App } from '../../http/app.ts'
 import { only } from '../../http/fields/schemas.ts'
 import { findMigration } from '../../portfolio/find-migration.ts'
 import { type MigrationRecord, ofOneMigration } from '../../portfolio/migration-record.ts'
@@ -18,13 +18,12 @@ import { progressOf } from './progress.ts'
 
 const schema = { params: ofOneMigration, querystring: only(liveQuery) }
 
-export function migrationPage({ db, formats }: PageContext): FastifyPluginAsyncTypebox {
-  return async app => {
-    app.get('/portfolio/:id', toRead(schema), async (request, reply) => {
-      const { id } = request.params
-      const migration = await findMigration(db, id)
-      const [bad, actions] = await Promise.all([findBadRows(db, id), actionsOn(db, id, formats)])
-      const body = html`<h1>Portfolio of ${migration.type}</h1>
+export function migrationPage(app: App, { db, formats }: PageContext): void {
+  app.get('/portfolio/:id', toRead(schema), async (request, reply) => {
+    const { id } = request.params
+    const migration = await findMigration(db, id)
+    const [bad, actions] = await Promise.all([findBadRows(db, id), actionsOn(db, id, formats)])
+    const body = html`<h1>Portfolio of ${migration.type}</h1>
 ${doneNotice(request.query.done)}
 ${live(
   request.url,
@@ -35,9 +34,8 @@ ${migrationForms(migration, request.user.role)}
 ${findingsLink(migration)}${dryRunFindings(migration.dry_run)}
 ${badRows(migration, bad)}${actions}`,
 )}`
-      return answerPage(request, reply, { title: `Portfolio of ${migration.type} ${id}`, body })
-    })
-  }
+    return answerPage(request, reply, { title: `Portfolio of ${migration.type} ${id}`, body })
+  })
 }
 
 function findingsLink({ migration_id: id, ...migration }: MigrationRecord): Html {

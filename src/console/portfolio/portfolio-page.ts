@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
 import { equalTo } from '../../database/equal-to.ts'
+import type { App } from '../../http/app.ts'
 import { listMigrations } from '../../portfolio/find-migration.ts'
 import { kinds } from '../../portfolio/kinds/kinds.ts'
 import { MigrationStatus, MigrationTypeName } from '../../portfolio/migration-record.ts'
@@ -21,8 +22,8 @@ const filters = { type: Type.Optional(MigrationTypeName), status: Type.Optional(
 
 type Row = Awaited<ReturnType<typeof listMigrations>>['page'][number]
 
-export const portfolioPage = (context: PageContext) =>
-  listRoutes(context.db, migrationList(context))
+export const portfolioPage = (app: App, context: PageContext) =>
+  listRoutes(app, context.db, migrationList(context))
 
 function migrationList({ db, formats }: PageContext): List<typeof filters, Row> {
   return {

@@ -1,10 +1,10 @@
 import createError from '@fastify/error'
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
 import { operate, read, toDo } from '../../accounts/access/needs.ts'
 import { template } from '../../csv/template.ts'
+import type { App } from '../../http/app.ts'
 import { acceptFiles } from '../../http/body/multipart.ts'
 import { csvDownload } from '../../http/csv-download.ts'
 import { only } from '../../http/fields/schemas.ts'
@@ -38,40 +38,38 @@ const add = toDo(putCall, { body: only({ ...NewReference.properties, replace }) 
 const remove = toDo(deleteCall, { body: only(ReferenceParams.properties) })
 const InvalidRows = createError('INVALID_PAYLOAD', '%s', 400)
 
-export function referencesPage(context: PageContext): FastifyPluginAsyncTypebox {
+export async function referencesPage(app: App, context: PageContext): Promise<void> {
   const { db, portfolio } = context
   const long = {
     onRequest: portfolio.limitLongCalls,
     config: { ...operate('reference.write'), takesLong: true },
   }
-  return async app => {
-    await app.register(acceptFiles)
-    await app.register(listRoutes(db, referenceList(context)))
+  await app.register(acceptFiles)
+  listRoutes(app, db, referenceList(context))
 
-    app.get('/references/template.csv', { config: read }, async (_, reply) =>
-      csvDownload(reply, 'references.csv').send(template(referenceFile)),
-    )
+  app.get('/references/template.csv', { config: read }, async (_, reply) =>
+    csvDownload(reply, 'references.csv').send(template(referenceFile)),
+  )
 
-    app.post('/references/add', add, async ({ body }, reply) => {
-      const asked = { ...body, replace: body.replace === 'true' }
-      const loan = encodeURIComponent(body.external_loan_id)
-      const done = donePath(`${PATH}?loan=${loan}`, 'referenceAdded')
-      return performForm(context, putCall, { asked, reply, done })
-    })
+  app.post('/references/add', add, async ({ body }, reply) => {
+    const asked = { ...body, replace: body.replace === 'true' }
+    const loan = encodeURIComponent(body.external_loan_id)
+    const done = donePath(`${PATH}?loan=${loan}`, 'referenceAdded')
+    return performForm(context, putCall, { asked, reply, done })
+  })
 
-    app.post('/references/remove', remove, async ({ body: asked }, reply) => {
-      const done = donePath(PATH, 'referenceRemoved')
-      return performForm(context, deleteCall, { asked, reply, done })
-    })
+  app.post('/references/remove', remove, async ({ body: asked }, reply) => {
+    const done = donePath(PATH, 'referenceRemoved')
+    return performForm(context, deleteCall, { asked, reply, done })
+  })
 
-    app.post('/references/upload', long, async (request, reply) => {
-      const { rows, valid_rows, errors } = await uploadReferences(context, request, TEMPLATE)
-      if (errors.length === 0) return reply.redirect(donePath(PATH, 'referencesUploaded'), 303)
-      const lines = errors.map(({ line, reason }) => `Line ${line}: ${reason}`)
-      const said = [`${ofAll(valid_rows, rows)} rows are registered.`, ...lines]
-      throw new InvalidRows(said.join('\n'))
-    })
-  }
+  app.post('/references/upload', long, async (request, reply) => {
+    const { rows, valid_rows, errors } = await uploadReferences(context, request, TEMPLATE)
+    if (errors.length === 0) return reply.redirect(donePath(PATH, 'referencesUploaded'), 303)
+    const lines = errors.map(({ line, reason }) => `Line ${line}: ${reason}`)
+    const said = [`${ofAll(valid_rows, rows)} rows are registered.`, ...lines]
+    throw new InvalidRows(said.join('\n'))
+  })
 }
 
 const filters = ReferenceFilter.properties

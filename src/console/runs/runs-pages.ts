@@ -1,4 +1,4 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { App } from '../../http/app.ts'
 import type { Formats } from '../frame/formats.ts'
 import { listRoutes } from '../lists/list-routes.ts'
 import { numberColumn } from '../lists/number-column.ts'
@@ -9,15 +9,11 @@ import { gatewayForms } from './gateway-forms.ts'
 
 const lastError = { name: 'last_error', title: 'Last error', isId: true }
 
-export function runsPages(context: PageContext): FastifyPluginAsyncTypebox {
-  return async app => {
-    for (const list of [batches, readbacks])
-      await app.register(listRoutes(context.db, viewList(context.db, list(context.formats))))
-    const fetches = viewList(context.db, backfills(context.formats))
-    await app.register(
-      listRoutes(context.db, { ...fetches, below: () => gatewayForms(context.config) }),
-    )
-  }
+export async function runsPages(app: App, context: PageContext): Promise<void> {
+  for (const list of [batches, readbacks])
+    listRoutes(app, context.db, viewList(context.db, list(context.formats)))
+  const fetches = viewList(context.db, backfills(context.formats))
+  listRoutes(app, context.db, { ...fetches, below: () => gatewayForms(context.config) })
 }
 
 const batches = (formats: Formats) => ({

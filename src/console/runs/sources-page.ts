@@ -1,7 +1,7 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { html } from 'hono/html'
 import { type RawBuilder, sql } from 'kysely'
 import { toRead } from '../../accounts/access/needs.ts'
+import type { App } from '../../http/app.ts'
 import { answerPage } from '../frame/answer.ts'
 import type { Content, Html } from '../frame/html.ts'
 import { DoneQuery, doneNotice } from '../frame/notice.ts'
@@ -45,15 +45,13 @@ const SECTIONS: [title: string, query: RawBuilder<unknown>][] = [
   ],
 ]
 
-export function sourcesPage({ db, formats }: PageContext): FastifyPluginAsyncTypebox {
-  return async app => {
-    app.get('/sources', toRead(schema), async (request, reply) => {
-      const sections = await Promise.all(SECTIONS.map(([title, query]) => section(title, query)))
-      const { dead, sources } = await forms()
-      const body = html`<h1>Sources and queues</h1>${doneNotice(request.query.done)}${sections}${sourceForms(dead, sources, request.user.role)}`
-      return answerPage(request, reply, { title: 'Sources and queues', body })
-    })
-  }
+export function sourcesPage(app: App, { db, formats }: PageContext): void {
+  app.get('/sources', toRead(schema), async (request, reply) => {
+    const sections = await Promise.all(SECTIONS.map(([title, query]) => section(title, query)))
+    const { dead, sources } = await forms()
+    const body = html`<h1>Sources and queues</h1>${doneNotice(request.query.done)}${sections}${sourceForms(dead, sources, request.user.role)}`
+    return answerPage(request, reply, { title: 'Sources and queues', body })
+  })
 
   async function forms(): Promise<{ dead: string[]; sources: string[] }> {
     const { rows } = await sql<{ dead: string[]; sources: string[] }>`

@@ -1,10 +1,10 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { html } from 'hono/html'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { toRead } from '../../accounts/access/needs.ts'
 import { auditAlone } from '../../accounts/audit.ts'
+import type { App } from '../../http/app.ts'
 import { oneOf, only } from '../../http/fields/schemas.ts'
 import { WITHOUT_NUL } from '../../http/fields/text-fields.ts'
 import { cursorPattern, type Shape } from '../../http/lists/cursor.ts'
@@ -38,17 +38,15 @@ const schema = {
   }),
 }
 
-export function timelinePage(context: PageContext): FastifyPluginAsyncTypebox {
-  return async app => {
-    for (const kind of ['loan', 'client'] as const)
-      app.get(`/${kind}s/:id`, toRead(schema), async (request, reply) => {
-        const subject = { kind, id: request.params.id }
-        if (request.query.ledger === 'now') await auditLook(context, request, subject)
-        const asked = { subject, query: request.query, signal: whileAsked(reply) }
-        const body = await timeline(context, request, asked)
-        return answerPage(request, reply, { title: `${capital(kind)} ${subject.id}`, body })
-      })
-  }
+export function timelinePage(app: App, context: PageContext): void {
+  for (const kind of ['loan', 'client'] as const)
+    app.get(`/${kind}s/:id`, toRead(schema), async (request, reply) => {
+      const subject = { kind, id: request.params.id }
+      if (request.query.ledger === 'now') await auditLook(context, request, subject)
+      const asked = { subject, query: request.query, signal: whileAsked(reply) }
+      const body = await timeline(context, request, asked)
+      return answerPage(request, reply, { title: `${capital(kind)} ${subject.id}`, body })
+    })
 }
 
 type Query = Shown & { ledger?: string; refresh?: string }

@@ -1,7 +1,7 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { toOperate } from '../../accounts/access/needs.ts'
+import type { App } from '../../http/app.ts'
 import { NullableText, oneOf, titled } from '../../http/fields/schemas.ts'
 import type { CheckContext } from './check-and-save.ts'
 import { openCheckNow } from './check-now.ts'
@@ -35,18 +35,16 @@ const lastSchema = {
   response: { 200: Report },
 }
 
-export function ledgerCheckRoutes(context: CheckContext): FastifyPluginAsyncTypebox {
+export function ledgerCheckRoutes(app: App, context: CheckContext): void {
   const { db } = context
   const checkNow = openCheckNow(context)
 
-  return async app => {
-    app.post('/ledger/check', toOperate(checkSchema), async request => {
-      await checkNow(askerOf(request))
-      return last()
-    })
+  app.post('/ledger/check', toOperate(checkSchema), async request => {
+    await checkNow(askerOf(request))
+    return last()
+  })
 
-    app.get('/ledger/check', { schema: lastSchema, config: { needs: 'any' } }, last)
-  }
+  app.get('/ledger/check', { schema: lastSchema, config: { needs: 'any' } }, last)
 
   async function last() {
     const { findings, checkedAt } = await savedFindings(db)

@@ -1,9 +1,9 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { actRoutes } from '../../accounts/approvals/act-routes.ts'
 import { orProposal, Proposal } from '../../accounts/approvals/approval-record.ts'
 import type { ForApprovals } from '../../accounts/approvals/perform.ts'
 import { itemAnswer } from '../../http/answer-each.ts'
+import type { App } from '../../http/app.ts'
 import { titled, titledBody } from '../../http/fields/schemas.ts'
 import { TAKE } from '../../http/fields/take-values.ts'
 import { WITHOUT_NUL } from '../../http/fields/text-fields.ts'
@@ -71,22 +71,20 @@ const cancelSchema = {
 
 type Context = Parameters<typeof operationCalls>[0] & ForApprovals
 
-export function operationControlRoutes(context: Context): FastifyPluginAsyncTypebox {
+export function operationControlRoutes(app: App, context: Context): void {
   const { db } = context
   const { resolveCall, resolveEachCall, cancelCall } = operationCalls(context)
 
-  return async app => {
-    const act = actRoutes(app, context)
-    app.get(
-      '/ledger/operations/:tracking_id',
-      { schema: wholeSchema, config: { needs: 'any' } },
-      request => operationWithAttempts(db, parseTrackingId(request.params.tracking_id)),
-    )
+  const act = actRoutes(app, context)
+  app.get(
+    '/ledger/operations/:tracking_id',
+    { schema: wholeSchema, config: { needs: 'any' } },
+    request => operationWithAttempts(db, parseTrackingId(request.params.tracking_id)),
+  )
 
-    act.post('/ledger/operations/:tracking_id/resolve', resolveSchema, resolveCall)
+  act.post('/ledger/operations/:tracking_id/resolve', resolveSchema, resolveCall)
 
-    act.post('/ledger/operations/resolve', resolveEachSchema, resolveEachCall)
+  act.post('/ledger/operations/resolve', resolveEachSchema, resolveEachCall)
 
-    act.post('/ledger/operations/:tracking_id/cancel', cancelSchema, cancelCall)
-  }
+  act.post('/ledger/operations/:tracking_id/cancel', cancelSchema, cancelCall)
 }

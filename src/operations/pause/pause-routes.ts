@@ -1,10 +1,10 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { toOperate } from '../../accounts/access/needs.ts'
 import { actRoutes } from '../../accounts/approvals/act-routes.ts'
 import { Proposal } from '../../accounts/approvals/approval-record.ts'
 import type { ForApprovals } from '../../accounts/approvals/perform.ts'
+import type { App } from '../../http/app.ts'
 import { asJson } from '../../http/as-json.ts'
 import { Time } from '../../http/fields/day-fields.ts'
 import { NullableText, optional, titled, titledBody } from '../../http/fields/schemas.ts'
@@ -31,15 +31,13 @@ const resumeSchema = {
   response: { 200: State },
 }
 
-export function pauseRoutes(context: ForApprovals): FastifyPluginAsyncTypebox {
+export function pauseRoutes(app: App, context: ForApprovals): void {
   const { db } = context
-  return async app => {
-    actRoutes(app, context).post('/ledger/pause', pauseSchema, pauseCall, {
-      asked: ({ body }) => ({ until: null, ...body }),
-    })
+  actRoutes(app, context).post('/ledger/pause', pauseSchema, pauseCall, {
+    asked: ({ body }) => ({ until: null, ...body }),
+  })
 
-    app.post('/ledger/resume', toOperate(resumeSchema), async request =>
-      asJson<Static<typeof State>>(await resumeLedger(db, askerOf(request))),
-    )
-  }
+  app.post('/ledger/resume', toOperate(resumeSchema), async request =>
+    asJson<Static<typeof State>>(await resumeLedger(db, askerOf(request))),
+  )
 }

@@ -1,10 +1,10 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { toOperate, toRead } from '../../accounts/access/needs.ts'
 import type { Database } from '../../database/database.ts'
+import type { App } from '../../http/app.ts'
 import { only, titled } from '../../http/fields/schemas.ts'
 import { Id } from '../../http/fields/text-fields.ts'
 import { listAnswer, listQuery, named } from '../../http/lists/list-query.ts'
@@ -39,19 +39,15 @@ const runSchema = {
 
 type Context = { db: Database; forReads: Database; boss: PgBoss }
 
-export function batchRoutes({ db, forReads, boss }: Context): FastifyPluginAsyncTypebox {
-  return async app => {
-    app.post('/payments/batch', toOperate(requestSchema), async (request, reply) => {
-      const batch_id = await requestBatchNow(db, boss, askerOf(request))
-      return reply.code(202).send({ batch_id })
-    })
+export function batchRoutes(app: App, { db, forReads, boss }: Context): void {
+  app.post('/payments/batch', toOperate(requestSchema), async (request, reply) => {
+    const batch_id = await requestBatchNow(db, boss, askerOf(request))
+    return reply.code(202).send({ batch_id })
+  })
 
-    app.get('/payments/batches', toRead(listSchema), async ({ query }) =>
-      named('batches', await view.page(forReads, query)),
-    )
+  app.get('/payments/batches', toRead(listSchema), async ({ query }) =>
+    named('batches', await view.page(forReads, query)),
+  )
 
-    app.get('/payments/batches/:id', toRead(runSchema), ({ params }) =>
-      view.one(forReads, params.id),
-    )
-  }
+  app.get('/payments/batches/:id', toRead(runSchema), ({ params }) => view.one(forReads, params.id))
 }

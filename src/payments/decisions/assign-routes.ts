@@ -1,9 +1,9 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { actRoutes } from '../../accounts/approvals/act-routes.ts'
 import { Proposal } from '../../accounts/approvals/approval-record.ts'
 import type { ForApprovals } from '../../accounts/approvals/perform.ts'
 import { itemAnswer } from '../../http/answer-each.ts'
+import type { App } from '../../http/app.ts'
 import { oneOf, optional, titled, titledBody } from '../../http/fields/schemas.ts'
 import { TAKE, trimText } from '../../http/fields/take-values.ts'
 import { ExternalId, WITHOUT_NUL } from '../../http/fields/text-fields.ts'
@@ -63,14 +63,12 @@ const assignSchema = {
 
 type Context = ForApprovals & Parameters<typeof paymentCalls>[0]
 
-export function assignRoutes(context: Context): FastifyPluginAsyncTypebox {
+export function assignRoutes(app: App, context: Context): void {
   const { assignCall, assignEachCall } = paymentCalls(context)
-  return async app => {
-    const act = actRoutes(app, context)
-    act.post('/payments/assign', assignEachSchema, assignEachCall)
+  const act = actRoutes(app, context)
+  act.post('/payments/assign', assignEachSchema, assignEachCall)
 
-    act.post('/payments/:gateway/:gateway_payment_id/assign', assignSchema, assignCall, {
-      asked: ({ params, body, headers }) => ({ ...params, ...body, if_match: headers['if-match'] }),
-    })
-  }
+  act.post('/payments/:gateway/:gateway_payment_id/assign', assignSchema, assignCall, {
+    asked: ({ params, body, headers }) => ({ ...params, ...body, if_match: headers['if-match'] }),
+  })
 }

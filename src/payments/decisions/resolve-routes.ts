@@ -1,9 +1,9 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { toOperate } from '../../accounts/access/needs.ts'
 import { actRoutes } from '../../accounts/approvals/act-routes.ts'
 import { Proposal } from '../../accounts/approvals/approval-record.ts'
 import type { ForApprovals } from '../../accounts/approvals/perform.ts'
+import type { App } from '../../http/app.ts'
 import { titledBody } from '../../http/fields/schemas.ts'
 import { Note } from '../../http/fields/text-fields.ts'
 import { bodyIsCheckedLater } from '../../http/validator.ts'
@@ -36,36 +36,30 @@ const noteSchema = {
 
 type Context = ForApprovals & Parameters<typeof paymentCalls>[0]
 
-export function resolveRoutes(context: Context): FastifyPluginAsyncTypebox {
+export function resolveRoutes(app: App, context: Context): void {
   const { db } = context
   const { resolveCall } = paymentCalls(context)
   const resolutionOf = resolutionValidator()
 
-  return async app => {
-    actRoutes(app, context).post(
-      '/payments/:gateway/:gateway_payment_id/resolve',
-      resolveSchema,
-      resolveCall,
-      {
-        validatorCompiler: bodyIsCheckedLater,
-        asked: ({ params, query, headers, body }) => ({
-          ...params,
-          ...query,
-          if_match: headers['if-match'],
-          ...resolutionOf(body),
-        }),
-      },
-    )
+  actRoutes(app, context).post(
+    '/payments/:gateway/:gateway_payment_id/resolve',
+    resolveSchema,
+    resolveCall,
+    {
+      validatorCompiler: bodyIsCheckedLater,
+      asked: ({ params, query, headers, body }) => ({
+        ...params,
+        ...query,
+        if_match: headers['if-match'],
+        ...resolutionOf(body),
+      }),
+    },
+  )
 
-    app.post(
-      '/payments/:gateway/:gateway_payment_id/note',
-      toOperate(noteSchema),
-      async request => {
-        const { gateway, gateway_payment_id: paymentId } = request.params
-        const name = { gateway, paymentId, ...request.query }
-        const { kind } = await noteOn(db, name, request.body.note, askerOf(request))
-        return (await foundPayment(db, { ...name, kind })).payment
-      },
-    )
-  }
+  app.post('/payments/:gateway/:gateway_payment_id/note', toOperate(noteSchema), async request => {
+    const { gateway, gateway_payment_id: paymentId } = request.params
+    const name = { gateway, paymentId, ...request.query }
+    const { kind } = await noteOn(db, name, request.body.note, askerOf(request))
+    return (await foundPayment(db, { ...name, kind })).payment
+  })
 }

@@ -1,7 +1,7 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { toRead } from '../../accounts/access/needs.ts'
 import type { Database } from '../../database/database.ts'
+import type { App } from '../../http/app.ts'
 import { asJson } from '../../http/as-json.ts'
 import { NullableText, nullableText, oneOf, only, titled } from '../../http/fields/schemas.ts'
 import { GATEWAYS } from '../gateways/gateways.ts'
@@ -23,16 +23,10 @@ const schema = {
   response: { 200: titled('WebhookCallList', { calls: Type.Array(Call) }) },
 }
 
-export function webhookCheckRoutes({
-  forReads,
-}: {
-  forReads: Database
-}): FastifyPluginAsyncTypebox {
-  return async app => {
-    app.get('/webhooks/check', toRead(schema), async ({ query: { gateway = null } }) => ({
-      calls: (await lastWebhookCalls(forReads, gateway)).map(call =>
-        asJson<Static<typeof Call>>(call),
-      ),
-    }))
-  }
+export function webhookCheckRoutes(app: App, { forReads }: { forReads: Database }): void {
+  app.get('/webhooks/check', toRead(schema), async ({ query: { gateway = null } }) => ({
+    calls: (await lastWebhookCalls(forReads, gateway)).map(call =>
+      asJson<Static<typeof Call>>(call),
+    ),
+  }))
 }

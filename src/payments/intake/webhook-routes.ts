@@ -1,5 +1,4 @@
 import createError from '@fastify/error'
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { PgBoss } from 'pg-boss'
@@ -8,6 +7,7 @@ import type { Config, OpenGateway, PaymentSettings } from '../../config/config.t
 import type { Database } from '../../database/database.ts'
 import { Unavailable } from '../../database/unavailable.ts'
 import type { Watch } from '../../database/watch.ts'
+import type { App } from '../../http/app.ts'
 import { limitConcurrent } from '../../http/connections/connections.ts'
 import { titled } from '../../http/fields/schemas.ts'
 import { invalidField } from '../../http/problem.ts'
@@ -51,7 +51,7 @@ type Context = {
 }
 
 /** The webhooks' routes need no token: a signature proves the sender. */
-export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
+export function webhookRoutes(app: App, context: Context): void {
   const { db, boss, config, metrics, watch, webhookCalls: calls, limits } = context
   const { lenders } = config
   const counters = metrics.of(paymentCounters)
@@ -59,17 +59,15 @@ export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
   const enqueue = enqueueEvents(db, boss, watch)
   const limit = limitEvents(config)
 
-  return async app => {
-    showUnproven(app.log, metrics.registry, config)
-    takeBytes(app)
-    limitLargeBodies(app, limits)
-    app.addHook('onClose', calls.close)
-    for (const gateway of config.gateways)
-      app.post(gateway.path, routeOptions(gateway, context), async request => {
-        await take(gateway, request)
-        return { received: true as const }
-      })
-  }
+  showUnproven(app.log, metrics.registry, config)
+  takeBytes(app)
+  limitLargeBodies(app, limits)
+  app.addHook('onClose', calls.close)
+  for (const gateway of config.gateways)
+    app.post(gateway.path, routeOptions(gateway, context), async request => {
+      await take(gateway, request)
+      return { received: true as const }
+    })
 
   async function take(gateway: OpenGateway, request: FastifyRequest): Promise<void> {
     const body = request.body as Buffer

@@ -1,9 +1,9 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { read, toRead } from '../../accounts/access/needs.ts'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
+import type { App } from '../../http/app.ts'
 import { limitConcurrent } from '../../http/connections/connections.ts'
 import { oneOf, only, titled } from '../../http/fields/schemas.ts'
 import { listAnswer, listQuery, named } from '../../http/lists/list-query.ts'
@@ -58,38 +58,36 @@ const historySchema = {
 
 type Context = { forReads: Database; config: Config }
 
-export function paymentRoutes({ forReads: db, config }: Context): FastifyPluginAsyncTypebox {
-  return async app => {
-    app.get('/payments', toRead(listSchema), async ({ query }) =>
-      named('payments', await findPayments(db, query, config.LEDGER_TIMEZONE)),
-    )
+export async function paymentRoutes(app: App, { forReads: db, config }: Context): Promise<void> {
+  app.get('/payments', toRead(listSchema), async ({ query }) =>
+    named('payments', await findPayments(db, query, config.LEDGER_TIMEZONE)),
+  )
 
-    app.get('/payments/summary', toRead(summarySchema), request =>
-      summarizePayments(db, request.query, config.LEDGER_TIMEZONE),
-    )
+  app.get('/payments/summary', toRead(summarySchema), request =>
+    summarizePayments(db, request.query, config.LEDGER_TIMEZONE),
+  )
 
-    app.get(
-      '/payments/:gateway/:gateway_payment_id',
-      {
-        schema: historySchema,
-        config: read,
-        async preHandler(request, reply) {
-          if (request.query.bodies === 'true') await limitBodies(request, reply)
-        },
+  app.get(
+    '/payments/:gateway/:gateway_payment_id',
+    {
+      schema: historySchema,
+      config: read,
+      async preHandler(request, reply) {
+        if (request.query.bodies === 'true') await limitBodies(request, reply)
       },
-      async (request, reply) => {
-        const { gateway, gateway_payment_id: paymentId } = request.params
-        const { bodies, ...query } = request.query
-        const withBodies = bodies === 'true'
-        const { id, version, payment } = await foundPayment(db, { gateway, paymentId, ...query })
-        if (withBodies) await auditBodies(db, askerOf(request), payment)
-        const [page, attempts] = await Promise.all([
-          findEvents(db, payment, { ...query, withBodies }),
-          findAttempts(db, id),
-        ])
-        reply.header('etag', etagOf(version))
-        return { payment, ...page, attempts }
-      },
-    )
-  }
+    },
+    async (request, reply) => {
+      const { gateway, gateway_payment_id: paymentId } = request.params
+      const { bodies, ...query } = request.query
+      const withBodies = bodies === 'true'
+      const { id, version, payment } = await foundPayment(db, { gateway, paymentId, ...query })
+      if (withBodies) await auditBodies(db, askerOf(request), payment)
+      const [page, attempts] = await Promise.all([
+        findEvents(db, payment, { ...query, withBodies }),
+        findAttempts(db, id),
+      ])
+      reply.header('etag', etagOf(version))
+      return { payment, ...page, attempts }
+    },
+  )
 }

@@ -1,4 +1,3 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { operate, toRead } from '../../accounts/access/needs.ts'
 import { actRoutes } from '../../accounts/approvals/act-routes.ts'
@@ -8,6 +7,7 @@ import { fileSchema, rowCounts, templateSchema } from '../../csv/file-schemas.ts
 import type { FileType } from '../../csv/reading/file-type.ts'
 import { template } from '../../csv/template.ts'
 import type { Database } from '../../database/database.ts'
+import type { App } from '../../http/app.ts'
 import { acceptFiles } from '../../http/body/multipart.ts'
 import { limitConcurrent } from '../../http/connections/connections.ts'
 import { csvDownload } from '../../http/csv-download.ts'
@@ -69,30 +69,28 @@ type Context = ForApprovals & {
   limits: { longCalls: number }
 }
 
-export function referenceRoutes(context: Context): FastifyPluginAsyncTypebox {
+export async function referenceRoutes(app: App, context: Context): Promise<void> {
   const { forReads, limits } = context
   const limitLongCalls = limitConcurrent(limits.longCalls, 'uploads are in progress')
-  return async app => {
-    const act = actRoutes(app, context)
-    await app.register(acceptFiles)
+  const act = actRoutes(app, context)
+  await app.register(acceptFiles)
 
-    act.put('/references/:gateway/:kind/:value', putSchema, putCall)
+  act.put('/references/:gateway/:kind/:value', putSchema, putCall)
 
-    app.get('/references', toRead(listSchema), async ({ query }) =>
-      named('references', await findReferences(forReads, query)),
-    )
+  app.get('/references', toRead(listSchema), async ({ query }) =>
+    named('references', await findReferences(forReads, query)),
+  )
 
-    act.delete('/references/:gateway/:kind/:value', deleteSchema, deleteCall)
+  act.delete('/references/:gateway/:kind/:value', deleteSchema, deleteCall)
 
-    app.get(TEMPLATE, toRead(ofTemplate), async (_, reply) =>
-      csvDownload(reply, 'references.csv').send(template(referenceFile)),
-    )
+  app.get(TEMPLATE, toRead(ofTemplate), async (_, reply) =>
+    csvDownload(reply, 'references.csv').send(template(referenceFile)),
+  )
 
-    app.post(
-      '/references/upload',
-      { schema: uploadSchema, config: operate('reference.write'), onRequest: limitLongCalls },
-      async (request, reply) =>
-        reply.code(201).send(await uploadReferences(context, request, `/api${TEMPLATE}`)),
-    )
-  }
+  app.post(
+    '/references/upload',
+    { schema: uploadSchema, config: operate('reference.write'), onRequest: limitLongCalls },
+    async (request, reply) =>
+      reply.code(201).send(await uploadReferences(context, request, `/api${TEMPLATE}`)),
+  )
 }

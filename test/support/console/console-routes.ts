@@ -22,7 +22,9 @@ export async function consoleRoutes(): Promise<RouteOptions[]> {
     portfolio: { calls: portfolioCalls({} as never), limitLongCalls: async () => undefined },
   }
   for (const page of PAGES.filter(one => one !== sessionRoutes))
-    await app.register(page(context as unknown as PageContext), { prefix: '/console' })
+    await app.register(async scope => page(scope, context as unknown as PageContext), {
+      prefix: '/console',
+    })
   await app.ready()
   return routes
 }
