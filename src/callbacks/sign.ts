@@ -30,6 +30,5 @@ export function isSigned(keys: Buffer[], headers: SignedHeaders, body: string): 
   })
 }
 
-function signature(key: Buffer, id: string, timestamp: string, body: string): string {
-  return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`
-}
+const signature = (key: Buffer, id: string, timestamp: string, body: string): string =>
+  `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`

@@ -8,6 +8,5 @@ export function asCsv(rows: string[][], delimiter = ','): string {
   return rows.map(cells => `${cells.map(quoted).join(delimiter)}\r\n`).join('')
 }
 
-function quoted(cell: string): string {
-  return QUOTED.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
-}
+const quoted = (cell: string): string =>
+  QUOTED.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell

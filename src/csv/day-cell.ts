@@ -55,9 +55,7 @@ function hourOf(hour: number, half: string | undefined): number | undefined {
 }
 
 /** A trimmed string shares the memory of its cell, and would keep the whole cell alive. */
-function copied(text: string): string {
-  return Buffer.from(text).toString()
-}
+const copied = (text: string): string => Buffer.from(text).toString()
 
 function parsed(text: string): DayOfFile | undefined {
   const written = MIDNIGHT.exec(text)?.[1] ?? text
@@ -73,6 +71,5 @@ function dayWithNamedMonth(text: string): Day | undefined {
 }
 
 /** No date in a file is further ahead than next year, and people were born in the 1900s. */
-function centuryOf(year: number): number {
-  return 2_000 + year <= new Date().getFullYear() + 1 ? 2_000 + year : 1_900 + year
-}
+const centuryOf = (year: number): number =>
+  2_000 + year <= new Date().getFullYear() + 1 ? 2_000 + year : 1_900 + year

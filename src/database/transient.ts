@@ -78,6 +78,5 @@ export const isDeadlock = (error: unknown) => hasState(error, DEADLOCK)
 /** Whether a lock was not free in time. */
 export const isLocked = (error: unknown) => hasState(error, LOCK_NOT_AVAILABLE)
 
-function hasState(error: unknown, state: string): boolean {
-  return error instanceof pg.DatabaseError && error.code === state
-}
+const hasState = (error: unknown, state: string): boolean =>
+  error instanceof pg.DatabaseError && error.code === state

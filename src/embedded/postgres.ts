@@ -138,9 +138,8 @@ function pidFile(folder: string): string[] {
 }
 
 /** Whether the process is PostgreSQL's: after a reboot, another process may have its id. */
-function isPostgresOf(pid: number, folder: string): boolean {
-  return pid > 1 && commandLineOf(pid).includes(folder)
-}
+const isPostgresOf = (pid: number, folder: string): boolean =>
+  pid > 1 && commandLineOf(pid).includes(folder)
 
 /** @returns the empty string if there is no such process */
 function commandLineOf(pid: number): string {

@@ -120,6 +120,5 @@ const GATEWAY_SETTINGS = GATEWAYS.flatMap(name => API_PARTS.map(part => apiSetti
 const present = (env: NodeJS.ProcessEnv) =>
   Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))
 
-async function portFor({ PORT }: NodeJS.ProcessEnv): Promise<string> {
-  return PORT || String(await freePort(Settings.properties.PORT.default).catch(() => freePort(0)))
-}
+const portFor = async ({ PORT }: NodeJS.ProcessEnv): Promise<string> =>
+  PORT || String(await freePort(Settings.properties.PORT.default).catch(() => freePort(0)))

@@ -185,9 +185,8 @@ async function findByKey(db: Database, operations: NewOperation[]) {
 }
 
 /** The hash is equal for equal JSON, whatever the order of its members. */
-function sha256OfJson(value: unknown): string {
-  return hash('sha256', JSON.stringify(value, sortedMembers))
-}
+const sha256OfJson = (value: unknown): string =>
+  hash('sha256', JSON.stringify(value, sortedMembers))
 
 function sortedMembers(_: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value

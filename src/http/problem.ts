@@ -147,6 +147,4 @@ function detailOf5xx(error: FastifyError, code: string) {
     : 'Internal error; see the log for this request_id'
 }
 
-function pathOf(request: FastifyRequest) {
-  return request.url.split('?', 1)[0]
-}
+const pathOf = (request: FastifyRequest) => request.url.split('?', 1)[0]

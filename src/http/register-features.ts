@@ -19,6 +19,5 @@ export async function registerFeatures<Context>(
 }
 
 /** Fastify searches all loaded modules for the name of a plugin that has none, which takes a quarter of a start. */
-function named(name: string, plugin: FastifyPluginAsync): FastifyPluginAsync {
-  return Object.assign(plugin, { [Symbol.for('fastify.display-name')]: name })
-}
+const named = (name: string, plugin: FastifyPluginAsync): FastifyPluginAsync =>
+  Object.assign(plugin, { [Symbol.for('fastify.display-name')]: name })

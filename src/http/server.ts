@@ -93,6 +93,5 @@ function refuseWhileStopping(app: FastifyInstance): void {
   })
 }
 
-function withoutTrailingSlash({ url = '/' }: { url?: string | undefined }): string {
-  return url.endsWith('/') || url.includes('/?') ? url.replace(PATHS, '$1') : url
-}
+const withoutTrailingSlash = ({ url = '/' }: { url?: string | undefined }): string =>
+  url.endsWith('/') || url.includes('/?') ? url.replace(PATHS, '$1') : url

@@ -28,6 +28,5 @@ export function dropUnknown<Sent extends Body>(sent: Sent, { properties }: TObje
   return { body: body as Body, ignored }
 }
 
-function without(members: object, names: string[]): object {
-  return Object.fromEntries(Object.entries(members).filter(([name]) => !names.includes(name)))
-}
+const without = (members: object, names: string[]): object =>
+  Object.fromEntries(Object.entries(members).filter(([name]) => !names.includes(name)))

@@ -44,6 +44,4 @@ export function booksView({ books }: Ledger) {
   }
 }
 
-function decimal(amount: Paise): string {
-  return rupees(amount).toFixed(2)
-}
+const decimal = (amount: Paise): string => rupees(amount).toFixed(2)

@@ -51,10 +51,6 @@ export function todayIn(timeZone: string): () => string {
   }
 }
 
-function utc(date: string): number {
-  return Date.parse(`${date}T00:00:00Z`)
-}
+const utc = (date: string): number => Date.parse(`${date}T00:00:00Z`)
 
-function isoDate(date: Date): string {
-  return date.toISOString().slice(0, 10)
-}
+const isoDate = (date: Date): string => date.toISOString().slice(0, 10)

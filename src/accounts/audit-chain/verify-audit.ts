@@ -37,9 +37,8 @@ export async function verifyAudit(db: Database, kept?: AuditHead): Promise<Verif
   return (kept && (await wrongHead(db, kept))) ?? { sealed, unsealed, head }
 }
 
-function inWords({ wrongId, wrong }: Wrong): string {
-  return `Row ${wrongId} ${WRONG[wrong ?? 'follows']}.`
-}
+const inWords = ({ wrongId, wrong }: Wrong): string =>
+  `Row ${wrongId} ${WRONG[wrong ?? 'follows']}.`
 
 async function readPage(db: Database, before: Page | undefined): Promise<Page | undefined> {
   const { position = '0', chain = '' } = before ?? {}

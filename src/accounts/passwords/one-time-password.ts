@@ -11,6 +11,5 @@ export function oneTimePassword(): string {
   return Array.from({ length: GROUPS }, group).join('-')
 }
 
-function group(): string {
-  return Array.from({ length: GROUP_LETTERS }, () => ALPHABET[randomInt(ALPHABET.length)]).join('')
-}
+const group = (): string =>
+  Array.from({ length: GROUP_LETTERS }, () => ALPHABET[randomInt(ALPHABET.length)]).join('')

@@ -52,9 +52,8 @@ export function personOf(
 }
 
 /** At some issuers, anybody may enter somebody else's address: one that the issuer has not verified says nothing. */
-function claimOf(claims: Claims, name: string): unknown {
-  return Object.hasOwn(claims, name) && !isUnverified(claims, name) ? claims[name] : undefined
-}
+const claimOf = (claims: Claims, name: string): unknown =>
+  Object.hasOwn(claims, name) && !isUnverified(claims, name) ? claims[name] : undefined
 
 const isUnverified = (claims: Claims, name: string) =>
   name === 'email' && claims.email !== undefined && claims.email_verified !== true

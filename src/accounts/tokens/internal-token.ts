@@ -37,10 +37,7 @@ type Known = Omit<InternalToken, 'token'> & { hash: Buffer }
  * The token that was given. Every token is compared, each in constant time, so that the duration reveals nothing
  * about any of them.
  */
-function matchOf(known: Known[], given: Buffer): Known | undefined {
-  return known.filter(({ hash }) => timingSafeEqual(hash, given))[0]
-}
+const matchOf = (known: Known[], given: Buffer): Known | undefined =>
+  known.filter(({ hash }) => timingSafeEqual(hash, given))[0]
 
-function sha256(text: string): Buffer {
-  return hash('sha256', text, 'buffer')
-}
+const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer')

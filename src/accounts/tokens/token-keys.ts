@@ -10,6 +10,5 @@ export function tokenKeys(secrets: string[]) {
 }
 
 /** The key id is derived from the secret, so that it is the same in every process and after every start. */
-function keyId(secret: string): string {
-  return hash('sha256', `key id of ${secret}`).slice(0, KEY_ID_DIGITS)
-}
+const keyId = (secret: string): string =>
+  hash('sha256', `key id of ${secret}`).slice(0, KEY_ID_DIGITS)

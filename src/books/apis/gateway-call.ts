@@ -188,9 +188,8 @@ async function readText(response: Dispatcher.ResponseData): Promise<string> {
 }
 
 /** The header is in seconds or a date. Gateway B has a header of its own, in seconds. */
-function retryAfterOf(headers: Record<string, string | string[] | undefined>): number {
-  return retryAfterMs({ 'retry-after': headers['x-ratelimit-retry'], ...headers })
-}
+const retryAfterOf = (headers: Record<string, string | string[] | undefined>): number =>
+  retryAfterMs({ 'retry-after': headers['x-ratelimit-retry'], ...headers })
 
 /** A refusal without a code is the page of a proxy or firewall, which knows no id. */
 function isAboutId(text: string): boolean {
@@ -199,6 +198,5 @@ function isAboutId(text: string): boolean {
   return codeOf(text) !== undefined && !isAboutUrl && /\b(ids?|exists?|found)\b/i.test(description)
 }
 
-function codeOf(text: string): string | undefined {
-  return /"code"\s*:\s*"([A-Za-z_]{1,60})"/.exec(text)?.[1]
-}
+const codeOf = (text: string): string | undefined =>
+  /"code"\s*:\s*"([A-Za-z_]{1,60})"/.exec(text)?.[1]

@@ -59,9 +59,8 @@ function statementOf(days: DayRow[]): DayRow['statement'] {
   return days.every(({ statement }) => statement === 'complete') ? 'complete' : 'partial'
 }
 
-function eachBucket<T>(value: (bucket: Bucket) => T): Record<Bucket, T> {
-  return Object.fromEntries(BUCKETS.map(bucket => [bucket, value(bucket)])) as Record<Bucket, T>
-}
+const eachBucket = <T>(value: (bucket: Bucket) => T): Record<Bucket, T> =>
+  Object.fromEntries(BUCKETS.map(bucket => [bucket, value(bucket)])) as Record<Bucket, T>
 
 const toThePaisa = ({ payments, amount }: Figure): Figure => ({
   payments,

@@ -109,9 +109,8 @@ function sectionReader(known: ReadonlySet<string>) {
   }
 }
 
-function fieldsIn(cells: string[], { fields: columns, format }: ReportLayout) {
-  return plainFields(format, fieldsOf(columns, cells.map(unescapeFormula)))
-}
+const fieldsIn = (cells: string[], { fields: columns, format }: ReportLayout) =>
+  plainFields(format, fieldsOf(columns, cells.map(unescapeFormula)))
 
 function shapeOf(layout: ReportLayout, delimiter: string): RowShape {
   const { fields: columns, width, needed, filled } = layout

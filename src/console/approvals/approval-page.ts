@@ -75,9 +75,8 @@ ${await eventsOf(approval)}
 }
 
 /** A form that is sent twice leads here, too, perhaps after the decision: then the notice is left out. */
-function noticeOn({ state }: ApprovalItem, done: string | undefined): Html {
-  return done === 'proposed' && state !== 'proposed' ? nothing : doneNotice(done)
-}
+const noticeOn = ({ state }: ApprovalItem, done: string | undefined): Html =>
+  done === 'proposed' && state !== 'proposed' ? nothing : doneNotice(done)
 
 function approvalFacts(approval: ApprovalItem, formats: Formats): Html {
   const { act, state, currency } = approval

@@ -123,6 +123,5 @@ function alert({ status, detail, fields, isOpen }: RefusedForm): Html {
   }</div>`
 }
 
-function listOf(items: Content[]): Html {
-  return items.length === 0 ? nothing : html`<ul>${items.map(item => html`<li>${item}</li>`)}</ul>`
-}
+const listOf = (items: Content[]): Html =>
+  items.length === 0 ? nothing : html`<ul>${items.map(item => html`<li>${item}</li>`)}</ul>`

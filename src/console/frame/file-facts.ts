@@ -28,6 +28,5 @@ export function fileColumns<Row extends File>(pathOf: (id: string) => string) {
   ]
 }
 
-function sameAs({ same_as: id }: File, pathOf: (id: string) => string): Content {
-  return id === null ? null : html`<a href="${pathOf(id)}">an earlier upload</a>`
-}
+const sameAs = ({ same_as: id }: File, pathOf: (id: string) => string): Content =>
+  id === null ? null : html`<a href="${pathOf(id)}">an earlier upload</a>`

@@ -20,9 +20,8 @@ ${tile('Failed today', history.failedToday, `/console/operations?status=failed&f
 </div>`
 }
 
-function tile(title: string, figure: number | null, href: string, picture: Html): Html {
-  return html`<section class="tile"><h2>${title}</h2><p class="big"><a href="${href}" aria-label="${title}: ${figure === null ? 'show them' : countText(figure)}">${figure === null ? 'show' : countText(figure)}</a></p>${picture}</section>`
-}
+const tile = (title: string, figure: number | null, href: string, picture: Html): Html =>
+  html`<section class="tile"><h2>${title}</h2><p class="big"><a href="${href}" aria-label="${title}: ${figure === null ? 'show them' : countText(figure)}">${figure === null ? 'show' : countText(figure)}</a></p>${picture}</section>`
 
 type Series = 'accepted' | 'finished' | 'failed'
 
@@ -39,6 +38,5 @@ ${buckets.map((bucket, i) => {
 </svg>`
 }
 
-function sumOf(buckets: TimeBucket[], series: Series): number {
-  return buckets.reduce((sum, bucket) => sum + bucket[series], 0)
-}
+const sumOf = (buckets: TimeBucket[], series: Series): number =>
+  buckets.reduce((sum, bucket) => sum + bucket[series], 0)

@@ -77,9 +77,8 @@ export function signOnRoutes(app: App, context: Context, settings: SignOnSetting
 }
 
 /** Our address as the browser sees it, according to our own proxies. The issuer leads only to addresses that it knows. */
-function callbackUrl({ protocol, host }: FastifyRequest): URL {
-  return new URL(`${protocol}://${host}${CALLBACK_PATH}`)
-}
+const callbackUrl = ({ protocol, host }: FastifyRequest): URL =>
+  new URL(`${protocol}://${host}${CALLBACK_PATH}`)
 
 function keptIn(request: FastifyRequest): Kept | undefined {
   try {

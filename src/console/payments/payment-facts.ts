@@ -54,9 +54,8 @@ export function paymentFacts(payment: PaymentItem, around: PaymentContext, forma
 ${hints(payment.hints)}`
 }
 
-function linked(id: string | null, pathOf: (id: string) => string): Html | null {
-  return id === null ? null : html`<a href="${pathOf(id)}">${id}</a>`
-}
+const linked = (id: string | null, pathOf: (id: string) => string): Html | null =>
+  id === null ? null : html`<a href="${pathOf(id)}">${id}</a>`
 
 function stated({ statement }: PaymentContext, formats: Formats): Html | null {
   if (statement === null) return null

@@ -68,9 +68,8 @@ ${isOpen && role !== 'viewer' ? html`<p><a role="button" href="${paymentPath(pay
 ${events.length === 0 ? nothing : html`<ol>${events.map(one => html`<li>${formats.time(one.received_at)} event in ${one.source}</li>`)}</ol>`}`
 }
 
-function callbackItem({ callback_id, type, state, attempts, last_error }: CallbackEntry): Html {
-  return html`callback <a href="${callbackPath(callback_id)}">${type}</a> ${callbackState(state)} <small>${attempts} attempts ${last_error}</small>`
-}
+const callbackItem = ({ callback_id, type, state, attempts, last_error }: CallbackEntry): Html =>
+  html`callback <a href="${callbackPath(callback_id)}">${type}</a> ${callbackState(state)} <small>${attempts} attempts ${last_error}</small>`
 
 const actionItem = ({ subject, ...action }: ActionEntry): Html =>
   html`${actionInWords(action)} <small>${subject}</small>`

@@ -111,9 +111,8 @@ function brokenIn(bytes: Buffer): number {
   }
 }
 
-function utf8In(bytes: Buffer): number {
-  return isAscii(bytes) ? -1 : bytes.toString('latin1').search(UTF8_CHARACTER)
-}
+const utf8In = (bytes: Buffer): number =>
+  isAscii(bytes) ? -1 : bytes.toString('latin1').search(UTF8_CHARACTER)
 
 function endOfCharacters(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {

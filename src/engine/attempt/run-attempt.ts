@@ -189,9 +189,8 @@ const success = (effect: Effect & { state: 'there' }): Decision => ({
   response: effect.body,
 })
 
-function isContainerError({ status, body }: Answer): boolean {
-  return status === 500 && !isOfLedgerShape(body)
-}
+const isContainerError = ({ status, body }: Answer): boolean =>
+  status === 500 && !isOfLedgerShape(body)
 
 function isPastDeadline(
   { deadlineSeconds, ledger, pauses }: AttemptContext,

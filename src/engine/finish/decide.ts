@@ -219,9 +219,8 @@ function retryUnwritten(claim: Claim, answer: Answer, reason: WaitingFor) {
  * Proxies repeat a DELETE by themselves, and may answer for the repeat of one that was applied. No key shows that: the
  * ledger looks for the loan first, so that its own answer shows that the loan is still there.
  */
-function mayBeOfRepeat({ method, outcome, body }: Answer): boolean {
-  return method === 'DELETE' && outcome === 'not_now' && !isOfLedgerShape(body)
-}
+const mayBeOfRepeat = ({ method, outcome, body }: Answer): boolean =>
+  method === 'DELETE' && outcome === 'not_now' && !isOfLedgerShape(body)
 
 function retryLater(
   claim: Claim,
@@ -249,6 +248,5 @@ function backOff(claims: number): number {
 const isWorthTrying = ({ isFromStore, status }: Answer) => isFromStore || status === null
 
 /** Neither an earlier call's answer nor this one's shows what became of it. */
-function isUnproved({ mayStillRun }: Claim, { leftNothing }: Answer): boolean {
-  return mayStillRun && !leftNothing
-}
+const isUnproved = ({ mayStillRun }: Claim, { leftNothing }: Answer): boolean =>
+  mayStillRun && !leftNothing

@@ -71,9 +71,7 @@ export function isBeyondYears(time: string | number): boolean {
   return !/^(?!0000)\d{4}-/.test(new Date(time).toISOString())
 }
 
-function isDay(day: string): boolean {
-  return namedDay(day) !== undefined
-}
+const isDay = (day: string): boolean => namedDay(day) !== undefined
 
 function whyDay(shape: RegExp, form: string): Why {
   return value => {

@@ -83,6 +83,5 @@ function isFailure(answer: Answer): boolean {
 }
 
 /** Only a decision of the ledger itself shows that it works. */
-function isLedgersDecision({ status, outcome }: Answer): boolean {
-  return status !== null && ['done', 'refused', 'awaits_approval'].includes(outcome)
-}
+const isLedgersDecision = ({ status, outcome }: Answer): boolean =>
+  status !== null && ['done', 'refused', 'awaits_approval'].includes(outcome)

@@ -73,9 +73,8 @@ export function causeOfRefusal(status: number, body: unknown): Cause {
 }
 
 /** The ledger's server refuses an unknown tenant itself, before any code of the ledger's. */
-function isOfContainer(body: unknown): boolean {
-  return typeof (body as { timestamp?: unknown } | null)?.timestamp !== 'undefined'
-}
+const isOfContainer = (body: unknown): boolean =>
+  typeof (body as { timestamp?: unknown } | null)?.timestamp !== 'undefined'
 
 const CONNECTION_CAUSES: [codes: RegExp, found: string, remedy: string][] = [
   [/^(ENOTFOUND|EAI_)/, 'the ledger’s host cannot be found', 'correct the host in LEDGER_URL'],

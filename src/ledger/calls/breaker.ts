@@ -99,9 +99,8 @@ export function openBreaker(refusal: LedgerLogin['refusal']): Breaker {
   }
 }
 
-function whyDown({ last_error }: ReturnType<Breaker['state']>): string {
-  return last_error === null ? 'the ledger is down' : `the ledger is down: ${last_error}`
-}
+const whyDown = ({ last_error }: ReturnType<Breaker['state']>): string =>
+  last_error === null ? 'the ledger is down' : `the ledger is down: ${last_error}`
 
 function openPolicy() {
   return circuitBreaker(

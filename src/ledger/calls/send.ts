@@ -154,9 +154,8 @@ function openPool(url: URL, settings: LedgerSettings): Pool {
   })
 }
 
-function pauseAskedFor(headers: Parameters<typeof retryAfterMs>[0]): number {
-  return Math.min(retryAfterMs(headers), MAX_PAUSE_MS)
-}
+const pauseAskedFor = (headers: Parameters<typeof retryAfterMs>[0]): number =>
+  Math.min(retryAfterMs(headers), MAX_PAUSE_MS)
 
 /** An answer that is too large is one nevertheless: the ledger is not down. */
 function textOf(response: Dispatcher.ResponseData): Promise<string> {

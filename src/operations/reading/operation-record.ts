@@ -110,6 +110,4 @@ export function wholeRecord({
 }
 
 /** The time in the format that callers know: UTC, without a zone designator. */
-function withoutZone(time: Date): string {
-  return time.toISOString().slice(0, -1)
-}
+const withoutZone = (time: Date): string => time.toISOString().slice(0, -1)

@@ -42,9 +42,8 @@ export async function decisionFacts(
  * The amount that rules compare: whoever posts less than was captured decides about all of it. Null if the captured amount
  * is unknown.
  */
-function greaterOf(captured: string | null, posted = '0'): string | null {
-  return captured === null ? null : Decimal.max(captured, posted).toString()
-}
+const greaterOf = (captured: string | null, posted = '0'): string | null =>
+  captured === null ? null : Decimal.max(captured, posted).toString()
 
 /** The events that count: others, which anybody may send, decide nothing. */
 async function eventsOf(trx: Trx, { gateway, paymentId }: PaymentName, { kind }: PaymentStanding) {

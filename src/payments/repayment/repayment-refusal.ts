@@ -28,9 +28,7 @@ export function refusedFor(
   return refusal(httpStatusCode, codeFor(reason), message, reason)
 }
 
-function codeFor(reason: RefusalReason) {
-  return `loanops.${reason}` as const
-}
+const codeFor = (reason: RefusalReason) => `loanops.${reason}` as const
 
 /** Which of these codes the ledger uses depends on its database. */
 const DUPLICATE = /value\.must\.be\.unique|duplicate\.externalId|unknown\.data\.integrity\.issue/

@@ -23,9 +23,8 @@ export async function showProgress(ask: () => Promise<MigrationRecord>): Promise
   return record
 }
 
-function endedOf({ is_dry_run, looked_at, done, failed, stopped }: MigrationRecord): number {
-  return is_dry_run ? looked_at : done + failed + stopped
-}
+const endedOf = ({ is_dry_run, looked_at, done, failed, stopped }: MigrationRecord): number =>
+  is_dry_run ? looked_at : done + failed + stopped
 
 function shown({ failed, stopped, rate_per_second, estimated_end_at, status }: MigrationRecord) {
   const until = estimated_end_at?.slice(11, 19) ?? (status === 'running' ? 'not known yet' : 'now')

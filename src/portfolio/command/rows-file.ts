@@ -43,6 +43,4 @@ async function keepChanged(path: string): Promise<string | undefined> {
   return kept
 }
 
-async function sumOf(path: string): Promise<number> {
-  return crc32(await readFile(path)) % 1e6
-}
+const sumOf = async (path: string): Promise<number> => crc32(await readFile(path)) % 1e6

@@ -33,9 +33,8 @@ export async function rowsOfLoan(
 }
 
 /** A trimmed text shares the memory of its row’s cells, and would keep them all alive. */
-function copied(steps: NewOperation[]): NewOperation[] {
-  return JSON.parse(JSON.stringify(steps)) as NewOperation[]
-}
+const copied = (steps: NewOperation[]): NewOperation[] =>
+  JSON.parse(JSON.stringify(steps)) as NewOperation[]
 
 /** Whether these rows are the loan's last; if not, there may be more. */
 function isEnd(rows: NextRow[]): boolean {

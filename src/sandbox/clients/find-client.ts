@@ -15,10 +15,7 @@ export function clientById(ledger: Ledger, id: number): Client {
   return client
 }
 
-function clientOf(ledger: Ledger, id: number | undefined): Client | undefined {
-  return id === undefined ? undefined : ledger.books.clients.get(id)
-}
+const clientOf = (ledger: Ledger, id: number | undefined): Client | undefined =>
+  id === undefined ? undefined : ledger.books.clients.get(id)
 
-function unknown(id: number | null): string {
-  return `Client with identifier ${id} does not exist`
-}
+const unknown = (id: number | null): string => `Client with identifier ${id} does not exist`

@@ -37,9 +37,8 @@ function field(token: string, joined: boolean, months: string[][]): string | und
   return /^(H{1,2}|m{1,2}|s{1,2})$/.test(token) ? '\\d{1,2}' : undefined
 }
 
-function named(names: string[], month: number): string {
-  return `(?<m${month + 1}>${names.map(literal).join('|')})`
-}
+const named = (names: string[], month: number): string =>
+  `(?<m${month + 1}>${names.map(literal).join('|')})`
 
 function read(groups: Record<string, string> | undefined, months: string[][]): string | undefined {
   if (!groups) return undefined
@@ -58,10 +57,7 @@ function monthNames(locale: string): string[][] {
   )
 }
 
-function isNumeric(token: string | undefined): boolean {
-  return token !== undefined && /^(?:[yud]+|[ML]{1,2})$/.test(token)
-}
+const isNumeric = (token: string | undefined): boolean =>
+  token !== undefined && /^(?:[yud]+|[ML]{1,2})$/.test(token)
 
-function literal(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
-}
+const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')

@@ -21,9 +21,8 @@ function wrong(how: string, ...args: string[]): FieldError {
   return fieldError('validation.msg.invalid.locale.format', 'locale', message, ...args)
 }
 
-function isLanguage(language: string): boolean {
-  return /^[a-z]{2,3}$/i.test(language) && languages.of(language) !== undefined
-}
+const isLanguage = (language: string): boolean =>
+  /^[a-z]{2,3}$/i.test(language) && languages.of(language) !== undefined
 
 /** The country is optional; lower case is not accepted. */
 function isCountry(country: string): boolean {

@@ -48,9 +48,7 @@ export function idOf(body: Body, name: string): number | undefined {
   return Number(text)
 }
 
-function isInt32(number: number): boolean {
-  return number === (number | 0)
-}
+const isInt32 = (number: number): boolean => number === (number | 0)
 
 function badNumber(kind: string, name: string, text: string, locale: string): Refusal {
   const message = `The parameter \`${name}\` has value: ${text} which is invalid ${kind} value for provided locale of [${locale}].`

@@ -229,9 +229,8 @@ function refundRowOf(refund: GatewayRefund) {
   }
 }
 
-function one<T>(item: T | undefined, shape: (item: T) => object): GatewayAnswer {
-  return item === undefined ? refusal(400, 'The id provided does not exist') : ok(shape(item))
-}
+const one = <T>(item: T | undefined, shape: (item: T) => object): GatewayAnswer =>
+  item === undefined ? refusal(400, 'The id provided does not exist') : ok(shape(item))
 
 const ok = (body: object): GatewayAnswer => ({ status: 200, body: JSON.stringify(body) })
 

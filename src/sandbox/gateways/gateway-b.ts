@@ -143,9 +143,8 @@ function tagsOf({ notes, orderNotes }: GatewayPayment): string {
   return Object.keys(tags).length === 0 ? 'null' : JSON.stringify(tags)
 }
 
-function orderText(payment: GatewayPayment): string {
-  return `{"cf_order_id":"${payment.orderId}-cf","order_id":${JSON.stringify(payment.orderId)},"order_amount":${rupees(payment.amount)},"order_currency":"${payment.currency}","order_status":"PAID","order_tags":${tagsOf(payment)},"order_note":null,"created_at":"${indian(payment.createdAt)}"}`
-}
+const orderText = (payment: GatewayPayment): string =>
+  `{"cf_order_id":"${payment.orderId}-cf","order_id":${JSON.stringify(payment.orderId)},"order_amount":${rupees(payment.amount)},"order_currency":"${payment.currency}","order_status":"PAID","order_tags":${tagsOf(payment)},"order_note":null,"created_at":"${indian(payment.createdAt)}"}`
 
 const STATUSES = {
   created: 'NOT_ATTEMPTED',

@@ -51,6 +51,5 @@ export function planOf(ledger: Ledger, request: Request): Plan {
 }
 
 /** Any user may read itself. */
-function isSelf(name: string, [id]: string[], { user }: Caller): boolean {
-  return name === 'users' && id === String(user.id)
-}
+const isSelf = (name: string, [id]: string[], { user }: Caller): boolean =>
+  name === 'users' && id === String(user.id)

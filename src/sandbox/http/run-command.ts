@@ -123,9 +123,7 @@ async function carryOut(
   return answer
 }
 
-function permissionOf({ scope }: CommandPlan): string {
-  return scope.replace('/', '_')
-}
+const permissionOf = ({ scope }: CommandPlan): string => scope.replace('/', '_')
 
 function perform(run: CommandPlan['run'], body: Body, call: Call) {
   try {
@@ -160,9 +158,7 @@ async function stick(
   return tooEarly(call)
 }
 
-function tooEarly(call: Call): Answer {
-  return { status: 425, text: call.text, headers: FROM_STORE }
-}
+const tooEarly = (call: Call): Answer => ({ status: 425, text: call.text, headers: FROM_STORE })
 
 function conflicts(): never {
   throw standard(

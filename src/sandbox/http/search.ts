@@ -23,9 +23,7 @@ export function likePattern(value: string): RegExp {
   return new RegExp(`^${source.join('')}$`, 'su')
 }
 
-function literally(sign: string): string {
-  return `\\u{${sign.codePointAt(0)?.toString(16)}}`
-}
+const literally = (sign: string): string => `\\u{${sign.codePointAt(0)?.toString(16)}}`
 
 export function pageOf<T>(found: T[], query: URLSearchParams): T[] {
   const offset = Number(query.get('offset') ?? 0)

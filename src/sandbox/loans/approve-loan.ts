@@ -132,6 +132,5 @@ function notSubmitted() {
   return [fieldError(code, 'id', message), fieldError(code, 'id', 'Loan is already approved.')]
 }
 
-function refusal(code: string, message: string, ...args: unknown[]) {
-  return domainRule(`error.msg.loan.${code}`, message, ...args)
-}
+const refusal = (code: string, message: string, ...args: unknown[]) =>
+  domainRule(`error.msg.loan.${code}`, message, ...args)

@@ -90,6 +90,5 @@ function chargeView(loan: Loan, charge: LoanCharge, total: Paise, paid: Paise) {
   }
 }
 
-function namesIn(query: URLSearchParams, name: string): Set<string> {
-  return new Set((query.get(name) ?? '').split(',').map(part => part.trim()))
-}
+const namesIn = (query: URLSearchParams, name: string): Set<string> =>
+  new Set((query.get(name) ?? '').split(',').map(part => part.trim()))

@@ -118,9 +118,8 @@ function refuseDay(ledger: Ledger, loan: Loan, disbursedOn: string): void {
   }
 }
 
-function isSynchronized(ledger: Ledger, { productId }: Loan): boolean {
-  return productById(ledger, productId).syncExpectedWithDisbursementDate
-}
+const isSynchronized = (ledger: Ledger, { productId }: Loan): boolean =>
+  productById(ledger, productId).syncExpectedWithDisbursementDate
 
 function refuseExternalId(ledger: Ledger, externalId: string | undefined): void {
   if (externalId === undefined) return

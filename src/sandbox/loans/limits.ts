@@ -66,9 +66,7 @@ export function refuseTerm(term: Term): void {
 }
 
 /** The limit as Java prints a double, which the ledger's messages show. */
-function asDouble(limit: string): string {
-  return amountText(Number(limit))
-}
+const asDouble = (limit: string): string => amountText(Number(limit))
 
 function between(
   check: Checks,

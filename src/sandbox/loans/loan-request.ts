@@ -80,6 +80,5 @@ const PRODUCT_TERMS = [
   'repaymentEvery',
 ] as const
 
-function isRequested(value: unknown): boolean {
-  return Array.isArray(value) ? value.length > 0 : Boolean(value) && value !== '0'
-}
+const isRequested = (value: unknown): boolean =>
+  Array.isArray(value) ? value.length > 0 : Boolean(value) && value !== '0'

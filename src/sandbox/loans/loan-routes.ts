@@ -108,9 +108,8 @@ function seen(ledger: Ledger, caller: Caller, loan: Loan): Loan {
   throw loanNotFound(loan.id)
 }
 
-function isSeen(ledger: Ledger, caller: Caller, loan: Loan): boolean {
-  return sees(ledger, caller, clientById(ledger, loan.clientId).officeId)
-}
+const isSeen = (ledger: Ledger, caller: Caller, loan: Loan): boolean =>
+  sees(ledger, caller, clientById(ledger, loan.clientId).officeId)
 
 function search(ledger: Ledger, { query, caller }: Request) {
   const found = foundBy(ledger, query.get('externalId')).filter(loan =>

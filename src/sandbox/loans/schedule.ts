@@ -114,13 +114,11 @@ function refuseTooSmall(instalment: Paise, interest: Paise, fixedEmiAmount: stri
   throw domainRule('error.msg.loanschedule.emi.amount.must.be.greter.than.interest', message)
 }
 
-function shareOf(amount: Paise, part: Decimal, terms: LoanTerms): Paise {
-  return round(new LedgerDecimal(amount).times(part), terms)
-}
+const shareOf = (amount: Paise, part: Decimal, terms: LoanTerms): Paise =>
+  round(new LedgerDecimal(amount).times(part), terms)
 
-function fixed(amount: string | undefined): Paise | undefined {
-  return amount === undefined ? undefined : paise(new Exact(amount))
-}
+const fixed = (amount: string | undefined): Paise | undefined =>
+  amount === undefined ? undefined : paise(new Exact(amount))
 
 function equalPrincipal(principal: Paise, instalments: number, terms: LoanTerms, shape: Shape) {
   const share = shape.fixedPrincipalPercentagePerInstallment
@@ -136,10 +134,8 @@ function equalInstalment(principal: Paise, instalments: number, terms: LoanTerms
 }
 
 /** Fineract divides doubles here: 100.02 / 12 is slightly less than 8.335. */
-function withoutInterest(principal: Paise, instalments: number, terms: LoanTerms): Paise {
-  return paise(new Exact(rupees(principal) / instalments), terms.rounding)
-}
+const withoutInterest = (principal: Paise, instalments: number, terms: LoanTerms): Paise =>
+  paise(new Exact(rupees(principal) / instalments), terms.rounding)
 
-function round(value: Decimal, { rounding }: LoanTerms): Paise {
-  return paise(new Exact(value).dividedBy(100), rounding)
-}
+const round = (value: Decimal, { rounding }: LoanTerms): Paise =>
+  paise(new Exact(value).dividedBy(100), rounding)

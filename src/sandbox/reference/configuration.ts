@@ -14,9 +14,8 @@ export function configuration(ledger: Ledger, by: 'id' | 'name', value: number |
 }
 
 /** A ledger that blocks them is of a later version than the one of the table. */
-function listed({ flags }: Ledger): Configuration[] {
-  return flags.has('block-closed') ? [...CONFIGURATIONS, BLOCKS_CLOSED] : CONFIGURATIONS
-}
+const listed = ({ flags }: Ledger): Configuration[] =>
+  flags.has('block-closed') ? [...CONFIGURATIONS, BLOCKS_CLOSED] : CONFIGURATIONS
 
 function current(ledger: Ledger, one: Configuration): Configuration {
   if (one.name === 'enable-business-date') {

@@ -59,6 +59,4 @@ export class AnswerStore {
 }
 
 /** The line break is a safe separator: a header cannot contain one. */
-function nameOf(scope: string, key: string): string {
-  return `${scope}\n${key}`
-}
+const nameOf = (scope: string, key: string): string => `${scope}\n${key}`

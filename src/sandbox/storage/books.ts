@@ -194,9 +194,8 @@ export class Books {
   }
 }
 
-function byId<T extends { id: number }>(definitions: T[]): Map<number, T> {
-  return new Map(definitions.map(definition => [definition.id, definition]))
-}
+const byId = <T extends { id: number }>(definitions: T[]): Map<number, T> =>
+  new Map(definitions.map(definition => [definition.id, definition]))
 
 export function isLiveRepayment(transaction: Transaction): boolean {
   return transaction.type === 'repayment' && transaction.reversedOn === undefined

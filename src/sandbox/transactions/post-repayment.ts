@@ -58,9 +58,8 @@ export function refuseDay(ledger: Ledger, loan: Loan, date: string): void {
   }
 }
 
-function lastRepaidOn({ books }: Ledger, loan: Loan): string {
-  return books.transactionsOf(loan).findLast(isLiveRepayment)?.date ?? ''
-}
+const lastRepaidOn = ({ books }: Ledger, loan: Loan): string =>
+  books.transactionsOf(loan).findLast(isLiveRepayment)?.date ?? ''
 
 /** Length and uniqueness of the external id are database constraints. */
 export function refuseTransactionExternalId(ledger: Ledger, externalId: string | undefined): void {

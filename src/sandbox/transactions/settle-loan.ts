@@ -36,10 +36,8 @@ export function settleLoan(ledger: Ledger, loan: Loan, on: string): void {
 }
 
 /** A transaction of which only the balance after it differs is not replayed. */
-function hasOtherParts(transaction: Transaction, { balance: _, ...parts }: Split): boolean {
-  return differs(transaction, { ...parts, balance: transaction.balance })
-}
+const hasOtherParts = (transaction: Transaction, { balance: _, ...parts }: Split): boolean =>
+  differs(transaction, { ...parts, balance: transaction.balance })
 
-function differs(transaction: Transaction, split: Split): boolean {
-  return (Object.keys(split) as (keyof Split)[]).some(name => transaction[name] !== split[name])
-}
+const differs = (transaction: Transaction, split: Split): boolean =>
+  (Object.keys(split) as (keyof Split)[]).some(name => transaction[name] !== split[name])

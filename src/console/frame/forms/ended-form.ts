@@ -78,9 +78,8 @@ function actionInWords(action: string): string {
   return `${words(verb)}${record}${kind === null ? '' : ` (${kind})`}`
 }
 
-function encoded(form: EndedForm): string {
-  return deflateRawSync(JSON.stringify(form)).toString('base64url')
-}
+const encoded = (form: EndedForm): string =>
+  deflateRawSync(JSON.stringify(form)).toString('base64url')
 
 /** The text that was typed; null for a file, and for too long a text. */
 async function typedIn({ raw, headers }: FastifyRequest): Promise<Fields | null> {

@@ -30,10 +30,8 @@ function fieldsOf(params: URLSearchParams): Record<string, string> {
   throw invalidField('', 'must not contain NUL')
 }
 
-function trimmed(fields: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, trimText(value)]))
-}
+const trimmed = (fields: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, trimText(value)]))
 
-function filled(fields: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''))
-}
+const filled = (fields: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''))

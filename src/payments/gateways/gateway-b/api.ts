@@ -126,9 +126,8 @@ function isBegun(row: unknown, { to }: Window): boolean {
 }
 
 /** A row that does not say what it is about is unreadable: it may be a payment. */
-function paymentIn(row: unknown): ApiPayment[] {
-  return shape.text(eventOf(row), 'event_type') === 'PAYMENT' ? [paymentOf(row)] : []
-}
+const paymentIn = (row: unknown): ApiPayment[] =>
+  shape.text(eventOf(row), 'event_type') === 'PAYMENT' ? [paymentOf(row)] : []
 
 function paymentOf(row: unknown): ApiPayment {
   const event = eventOf(row)
