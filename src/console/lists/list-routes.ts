@@ -8,7 +8,7 @@ import type { Database } from '../../database/database.ts'
 import type { App } from '../../http/app.ts'
 import { csvDownload, limitExports } from '../../http/csv-download.ts'
 import { only } from '../../http/fields/schemas.ts'
-import { beginningOf } from '../../http/lists/cursor.ts'
+import { withList } from '../../http/lists/cursor.ts'
 import { listQuery } from '../../http/lists/list-query.ts'
 import type { PageRange } from '../../http/lists/page-of-view.ts'
 import { answerPage } from '../frame/answer.ts'
@@ -93,7 +93,7 @@ async function loadList<Filters extends TProperties, Row extends object>(
     rows:
       shown === 0 ? html`<p class="hint">${list.empty}</p>` : table(list.columns, rows, list.title),
     shown,
-    next_cursor: next_cursor && beginningOf(nameOf(list)) + next_cursor,
+    next_cursor: withList(nameOf(list), next_cursor),
     total: isWhole ? shown : ((await list.count?.(filter)) ?? null),
     above: (await list.above?.(filter)) ?? nothing,
   }

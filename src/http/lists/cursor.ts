@@ -10,15 +10,14 @@ const SHAPES = {
 }
 export type Shape = keyof typeof SHAPES
 
-export function cursorPattern(shapes: readonly Shape[], list = ''): string {
-  return `^(?:${list})?${shapes.map(shape => SHAPES[shape]).join('\\.')}$`
+/** A cursor without its list's name comes from an earlier version, which may still be running beside this one. */
+export function cursorPattern(shapes: readonly Shape[], list?: string): string {
+  const name = list === undefined ? '' : `(?:${list}~)?`
+  return `^${name}${shapes.map(shape => SHAPES[shape]).join('\\.')}$`
 }
 
-/**
- * How the cursors of a list begin where it shows them, so that no other list takes them. One without it comes from an earlier
- * version, which may still be running beside this one.
- */
-export const beginningOf = (list: string) => `${list}~`
+/** A cursor with the name of its list, so that no other list takes it. */
+export const withList = (list: string, cursor: string | null) => cursor && `${list}~${cursor}`
 
 export type FoundPage<Row> = { page: Row[]; next_cursor: string | null }
 

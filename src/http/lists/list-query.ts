@@ -1,6 +1,6 @@
 import { type TArray, type TInteger, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
 import { NullableText } from '../fields/schemas.ts'
-import { beginningOf, cursorPattern, type FoundPage, type Shape } from './cursor.ts'
+import { cursorPattern, type FoundPage, type Shape, withList } from './cursor.ts'
 
 /** @param list its name, in lower case */
 export const listQuery = (list: string, ...shapes: Shape[]) => ({
@@ -15,7 +15,7 @@ export const listQuery = (list: string, ...shapes: Shape[]) => ({
   ) as TInteger,
   cursor: Type.Optional(
     Type.String({
-      pattern: cursorPattern(shapes, beginningOf(list)),
+      pattern: cursorPattern(shapes, list),
       description: 'the next_cursor of the previous page, which callers must not interpret',
     }),
   ),
@@ -34,7 +34,7 @@ export function listAnswer<Name extends string, Item extends TSchema>(
 
 /** A page of a list, in the form of the schema of `listAnswer`. */
 export function named<Name extends string, Item>(name: Name, found: FoundPage<Item>) {
-  const { page, next_cursor: next } = found
-  const next_cursor = next && beginningOf(name) + next
+  const { page } = found
+  const next_cursor = withList(name, found.next_cursor)
   return { [name]: page, next_cursor } as Record<Name, Item[]> & { next_cursor: string | null }
 }

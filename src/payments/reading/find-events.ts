@@ -2,7 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { asJson } from '../../http/as-json.ts'
-import { beginningOf, decodeCursor, pageOf } from '../../http/lists/cursor.ts'
+import { decodeCursor, pageOf, withList } from '../../http/lists/cursor.ts'
 import type { EventRecord } from './history-record.ts'
 
 const EVENTS_PER_PAGE = 50
@@ -34,7 +34,7 @@ export async function findEvents(db: Database, payment: PaymentKey, query: Event
     const row = { ...rows.get(keyOf(place)), counts: place.reason ?? true, headers, body_base64 }
     return asJson<Static<typeof EventRecord>>(row)
   })
-  return { events, next_cursor: next_cursor && beginningOf('events') + next_cursor }
+  return { events, next_cursor: withList('events', next_cursor) }
 }
 
 /** The places of one more event than a page has. An index orders the events that were set aside, however many there are. */
