@@ -102,6 +102,9 @@ t.test('a row of an export may end before columns from which nothing is taken', 
 
 const A_SETTLEMENTS =
   'transaction_entity,entity_id,amount,currency,fee (exclusive tax),tax,debit,credit,payment_method,entity_created_at,payment_captured_at,settlement_id,settled_at,settlement_utr,settled_by'
+/** The cells from the method on. */
+const endOfA = (utr = 'UTR1') =>
+  `upi,2026-02-05T10:00:00,,setl_${utr},2026-02-07T12:00:00,${utr},Razorpay`
 
 t.test('gateway A’s export of settlements is a statement with all their parts', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
@@ -136,13 +139,12 @@ t.test('gateway A’s export of settlements is a statement with all their parts'
 
 t.test('a mandate registered for 0 is a part of A’s settlement, and no payment', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
-  const end = 'upi,2026-02-05T10:00:00,,setl_1,2026-02-07T12:00:00,UTR1,Razorpay'
   const body = await upload(
     service,
     'gateway_a',
     A_SETTLEMENTS,
-    `payment,pay_1,1000.0,INR,20.0,3.6,0.0,976.4,${end}`,
-    `payment,pay_2,0.00,INR,5.0,0.9,5.9,0.0,${end}`,
+    `payment,pay_1,1000.0,INR,20.0,3.6,0.0,976.4,${endOfA()}`,
+    `payment,pay_2,0.00,INR,5.0,0.9,5.9,0.0,${endOfA()}`,
   )
   t.match(body, { rows: 2, valid_rows: 2, errors: [] })
   t.match(await stated(service), [{ id: 'pay_1' }])
@@ -152,9 +154,10 @@ t.test('a mandate registered for 0 is a part of A’s settlement, and no payment
 
 t.test('a debit or credit of gateway A’s report that is no number is its row’s error', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
-  const end = 'upi,2026-02-05T10:00:00,,setl_1,2026-02-07T12:00:00,UTR1,Razorpay'
   const moved = ['₹500.00,0', '(500.00),0', '-,500.00 Cr', '"1,500",', '500.00,-']
-  const rows = moved.map((amounts, n) => `adjustment,adj_${n},500.00,INR,0,0,${amounts},${end}`)
+  const rows = moved.map(
+    (amounts, n) => `adjustment,adj_${n},500.00,INR,0,0,${amounts},${endOfA()}`,
+  )
   const body = await upload(service, 'gateway_a', A_SETTLEMENTS, ...rows)
   const reason = /^credit or debit must be a number without a currency/
   t.match(body, { valid_rows: 1, errors: [2, 3, 4, 5].map(line => ({ line, reason })) })
@@ -163,16 +166,14 @@ t.test('a debit or credit of gateway A’s report that is no number is its row�
 
 t.test('a word for no value in a debit or credit of gateway A’s report moves nothing', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
-  const end = (utr: string) =>
-    `upi,2026-02-05T10:00:00,,setl_${utr},2026-02-07T12:00:00,${utr},Razorpay`
   const body = await upload(
     service,
     'gateway_a',
     A_SETTLEMENTS,
-    `payment,pay_1,1000.0,INR,20.0,3.6,NA,976.4,${end('UTR1')}`,
-    `refund,rfnd_1,50.0,INR,NA,NA,50.0,n/a,${end('UTR1')}`,
-    `payment,pay_2,1000.0,INR,20.0,3.6,0.0,976.4,${end('UTR2')}`,
-    `adjustment,adj_1,12.5,INR,0,0,NA,NA,${end('UTR2')}`,
+    `payment,pay_1,1000.0,INR,20.0,3.6,NA,976.4,${endOfA()}`,
+    `refund,rfnd_1,50.0,INR,NA,NA,50.0,n/a,${endOfA()}`,
+    `payment,pay_2,1000.0,INR,20.0,3.6,0.0,976.4,${endOfA('UTR2')}`,
+    `adjustment,adj_1,12.5,INR,0,0,NA,NA,${endOfA('UTR2')}`,
   )
   t.match(body, { rows: 4, valid_rows: 4, errors: [] })
   t.match(await settlements(service, 'UTR1'), [{ paid_out: '926.4', adds_up: true }])
@@ -181,13 +182,12 @@ t.test('a word for no value in a debit or credit of gateway A’s report moves n
 
 t.test('a dash in an export is a zero where money is charged or moved', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
-  const end = 'upi,2026-02-05T10:00:00,,setl_1,2026-02-07T12:00:00,UTR1,Razorpay'
   const ofA = await upload(
     service,
     'gateway_a',
     A_SETTLEMENTS,
-    `payment,pay_1,1000.0,INR,20.0,3.6,-,976.4,${end}`,
-    `refund,rfnd_1,50.0,INR, - ,-,50.0,-,${end}`,
+    `payment,pay_1,1000.0,INR,20.0,3.6,-,976.4,${endOfA()}`,
+    `refund,rfnd_1,50.0,INR, - ,-,50.0,-,${endOfA()}`,
   )
   t.match(ofA, { rows: 2, valid_rows: 2, errors: [] })
   t.match(await settlements(service, 'UTR1'), [{ fees: '20.0', paid_out: '926.4', adds_up: true }])
@@ -204,14 +204,13 @@ t.test('a dash in an export is a zero where money is charged or moved', async t 
 
 t.test('gateway A’s debits and refunds count as such with a sign, too', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
-  const end = 'upi,2026-02-05T10:00:00,,setl_1,2026-02-07T12:00:00,UTR1,Razorpay'
   await upload(
     service,
     'gateway_a',
     A_SETTLEMENTS,
-    `payment,pay_1,1000.0,INR,20.0,3.6,0.0,976.4,${end}`,
-    `refund,rfnd_1,-50.0,INR,0.0,0.0,-50.0,0.0,${end}`,
-    `adjustment,adj_1,-12.5,INR,0.0,0.0,-12.5,0.0,${end}`,
+    `payment,pay_1,1000.0,INR,20.0,3.6,0.0,976.4,${endOfA()}`,
+    `refund,rfnd_1,-50.0,INR,0.0,0.0,-50.0,0.0,${endOfA()}`,
+    `adjustment,adj_1,-12.5,INR,0.0,0.0,-12.5,0.0,${endOfA()}`,
   )
   const expected = { refunds: '50', adjustments: '-12.5', paid_out: '913.9', adds_up: true }
   t.match(await settlements(service, 'UTR1'), [expected])
