@@ -94,7 +94,7 @@ function whyNotKept(number: string): string | undefined {
   const digits = number
     .replace(/e.*$/i, '')
     .replace(/[-.]/g, '')
-    // A run of zeros is tried from its first one only: from each of 250,000, it took minutes.
+    // The lookbehind starts a match at the first zero of a run: trying each of 250,000 zeros took minutes.
     .replace(/^0+|(?<!0)0+$/g, '')
   if (digits.length > MAX_DIGITS)
     return `has ${digits.length} significant digits, but at most ${MAX_DIGITS} are kept`

@@ -181,7 +181,7 @@ function isWithin(item: unknown, { from, to }: Window): boolean {
 
 function settlementOf(row: unknown, majorUnits: MajorUnits): ApiSettlement[] {
   const settlementId = shape.maybe(row, 'settlement_id')
-  // An item without a settlement is not settled yet, nor is one that says so.
+  // An item is not settled yet if it names no settlement or has `settled: false`.
   if (settlementId === null || flagOf(at(row, 'settled')) === 'false') return []
   const currency = shape.maybe(row, 'currency')
   const { fee, tax } = feesOf(row, currency, majorUnits)
