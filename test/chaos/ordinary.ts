@@ -92,19 +92,11 @@ export async function runOrdinary(
   await db.destroy()
   for (const one of [cluster, database, receiver, collecting]) await one.close()
 
-  const { whole, partly } = report.payments.reversals
-  const held =
-    isHeld &&
-    Math.min(whole, partly) > 0 &&
-    [...Object.values(returns.wrong), ...Object.values(wrongCallbacks)].every(n => n === 0) &&
-    approvals.isHeld &&
-    [...watch.seen.unsound, ...books.unsound, ...portfolio.wrong].length === 0 &&
-    books.missing === 0
   const outcome = {
     seed,
     ...report,
     returns,
-    callbacks: { reported, deliveredTwice, ...wrongCallbacks },
+    callbacks: { reported, deliveredTwice, wrong: wrongCallbacks },
     portfolio,
     webhooks: collecting.webhooks,
     books: { ...books, watched: watch.seen },
@@ -117,9 +109,10 @@ export async function runOrdinary(
     overlaps,
     underFireSeconds: Math.round(firedMs / 1_000),
     settledAfterSeconds: [settledMs, settledAgainMs].map(ms => Math.round(ms / 1_000)),
-    held,
   }
-  console.log(JSON.stringify(outcome, null, 2))
+  const broken = brokenIn(outcome, isHeld)
+  const held = broken.length === 0
+  console.log(JSON.stringify({ ...outcome, broken, held }, null, 2))
   return held
 
   /**
@@ -141,6 +134,37 @@ export async function runOrdinary(
     await collecting.behave()
     return { acts: operators.acts, disruptions: havoc.disruptions }
   }
+}
+
+type Wrong = { wrong: Record<string, number> }
+type Days = { unsound: unknown[] }
+
+/** The promises that were not held, by the name of their part of the outcome. */
+function brokenIn(
+  outcome: {
+    payments: { reversals: { whole: number; partly: number } }
+    returns: Wrong
+    callbacks: Wrong
+    approvals: { isHeld: boolean }
+    books: Days & { missing: number; watched: Days }
+    portfolio: { wrong: unknown[] }
+  },
+  isVerdictHeld: boolean,
+): string[] {
+  const { returns, callbacks, approvals, books, portfolio } = outcome
+  const { whole, partly } = outcome.payments.reversals
+  const isNothing = ({ wrong }: Wrong) => Object.values(wrong).every(count => count === 0)
+  const holds = {
+    operationsAndPayments: isVerdictHeld,
+    bothKindsOfReversals: Math.min(whole, partly) > 0,
+    returns: isNothing(returns),
+    callbacks: isNothing(callbacks),
+    approvals: approvals.isHeld,
+    watchedBooks: books.watched.unsound.length === 0,
+    books: books.unsound.length === 0 && books.missing === 0,
+    portfolio: portfolio.wrong.length === 0,
+  }
+  return Object.entries(holds).flatMap(([name, isKept]) => (isKept ? [] : [name]))
 }
 
 /** How often each of them is there. */
