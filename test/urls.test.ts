@@ -13,7 +13,7 @@ const routeFiles = readdirSync(resolve(ROOT, 'src'), { recursive: true, encoding
   .map(file => ({ file: `src/${file}`, text: readFileSync(resolve(ROOT, 'src', file), 'utf8') }))
   .filter(
     ({ file, text }) =>
-      /\bapp\.(get|post|put|delete)\(|actRoutes|listRoutes/.test(text) ||
+      /\bapp\.(get|post|put|delete)\(|actRoutes|listRoutes|listPage/.test(text) ||
       file.includes('/gateways/'),
   )
 

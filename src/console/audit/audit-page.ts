@@ -2,15 +2,12 @@ import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
 import { equalTo } from '../../database/equal-to.ts'
-import type { App } from '../../http/app.ts'
 import { WITHOUT_NUL } from '../../http/fields/text-fields.ts'
 import { decodeCursor, pageOf } from '../../http/lists/cursor.ts'
 import { approvalPath } from '../frame/paths.ts'
 import { countUpTo } from '../lists/count.ts'
-import type { List } from '../lists/list.ts'
-import { listRoutes } from '../lists/list-routes.ts'
+import { listPage } from '../lists/list-routes.ts'
 import { timeColumn } from '../lists/time-column.ts'
-import type { PageContext } from '../page-context.ts'
 import { quoted } from '../text/quoted.ts'
 import { subjectLink } from './subject-link.ts'
 
@@ -29,8 +26,39 @@ type Row = {
   detail: Record<string, unknown>
 }
 
-export const auditPage = (app: App, context: PageContext) =>
-  listRoutes(app, context.db, auditList(context))
+export const auditPage = listPage<typeof filters, Row>(({ db, formats }) => ({
+  path: '/audit',
+  title: 'Audit',
+  filters,
+  cursor: ['uuid'],
+  empty: 'No entry matches. Logins and everything that operators do appear here.',
+  columns: [
+    timeColumn(formats, 'at', 'At'),
+    { name: 'actor', title: 'Actor' },
+    { name: 'caller', title: 'Caller' },
+    { name: 'action', title: 'Action' },
+    {
+      name: 'subject',
+      title: 'Subject',
+      isId: true,
+      cell: row => subjectLink(row.action, row.subject),
+    },
+    { name: 'detail', title: 'Detail', isId: true, cell: row => detailOf(row.detail) },
+    { name: 'address', title: 'Address' },
+    { name: 'request_id', title: 'Request', isId: true },
+  ],
+  async load({ limit, cursor, ...filter }) {
+    const [last] = decodeCursor(cursor, ['uuid'])
+    const { rows } = await sql<Row>`
+      select id, at, actor, caller, action, subject, host(address) as address, request_id, detail
+        from ops.audit
+       where ${equalTo(filter)}
+         and ${last === undefined ? sql`true` : sql`(at, id) < ((select at from ops.audit where id = ${last}), ${last}::uuid)`}
+       order by at desc, id desc limit ${limit + 1}`.execute(db)
+    return pageOf(rows, limit, row => [row.id])
+  },
+  count: filter => countUpTo(db, sql`select from ops.audit where ${equalTo(filter)}`),
+}))
 
 export function detailOf({ note, approval_id: approval, ...others }: Record<string, unknown>) {
   const rest = Object.entries(others)
@@ -46,40 +74,4 @@ function valueInWords(value: unknown): string {
   const text = String(value)
   // A semicolon would seem to end it.
   return text.includes(';') ? quoted(text) : text
-}
-
-function auditList({ db, formats }: PageContext): List<typeof filters, Row> {
-  return {
-    path: '/audit',
-    title: 'Audit',
-    filters,
-    cursor: ['uuid'],
-    empty: 'No entry matches. Logins and everything that operators do appear here.',
-    columns: [
-      timeColumn(formats, 'at', 'At'),
-      { name: 'actor', title: 'Actor' },
-      { name: 'caller', title: 'Caller' },
-      { name: 'action', title: 'Action' },
-      {
-        name: 'subject',
-        title: 'Subject',
-        isId: true,
-        cell: row => subjectLink(row.action, row.subject),
-      },
-      { name: 'detail', title: 'Detail', isId: true, cell: row => detailOf(row.detail) },
-      { name: 'address', title: 'Address' },
-      { name: 'request_id', title: 'Request', isId: true },
-    ],
-    async load({ limit, cursor, ...filter }) {
-      const [last] = decodeCursor(cursor, ['uuid'])
-      const { rows } = await sql<Row>`
-        select id, at, actor, caller, action, subject, host(address) as address, request_id, detail
-          from ops.audit
-         where ${equalTo(filter)}
-           and ${last === undefined ? sql`true` : sql`(at, id) < ((select at from ops.audit where id = ${last}), ${last}::uuid)`}
-         order by at desc, id desc limit ${limit + 1}`.execute(db)
-      return pageOf(rows, limit, row => [row.id])
-    },
-    count: filter => countUpTo(db, sql`select from ops.audit where ${equalTo(filter)}`),
-  }
 }

@@ -5,16 +5,14 @@ import {
   type BucketQuery,
   findBucket,
 } from '../../books/reconciliation/find-bucket.ts'
-import type { App } from '../../http/app.ts'
 import { IsoDay } from '../../http/fields/day-fields.ts'
 import { paymentFilter } from '../../payments/reading/payment-filter.ts'
 import { amount, type Formats } from '../frame/formats.ts'
 import { exportOnly } from '../lists/export-only.ts'
-import type { List, ListColumn } from '../lists/list.ts'
-import { listRoutes } from '../lists/list-routes.ts'
+import type { ListColumn } from '../lists/list.ts'
+import { listPage } from '../lists/list-routes.ts'
 import { amountColumn, loanColumn, paymentColumn } from '../lists/payment-columns.ts'
 import { timeColumn } from '../lists/time-column.ts'
-import type { PageContext } from '../page-context.ts'
 import { words } from '../text/words.ts'
 
 const { lender, gateway } = paymentFilter
@@ -28,23 +26,18 @@ const filters = {
 
 type Row = Awaited<ReturnType<typeof findBucket>>['page'][number]
 
-export const bucketPage = (app: App, context: PageContext) =>
-  listRoutes(app, context.db, bucketList(context))
-
-function bucketList({ db, formats }: PageContext): List<typeof filters, Row> {
-  return {
-    path: '/books/payments',
-    title: 'Payments of a day',
-    filters,
-    cursor: BUCKET_SORTED_BY,
-    empty: 'Choose a day and a bucket; its payments appear here.',
-    columns: bucketColumns(formats),
-    async load({ day, bucket, ...query }) {
-      if (day === undefined || bucket === undefined) return { page: [], next_cursor: null }
-      return findBucket(db, { ...query, day, bucket: bucket as BucketQuery['bucket'] })
-    },
-  }
-}
+export const bucketPage = listPage<typeof filters, Row>(({ db, formats }) => ({
+  path: '/books/payments',
+  title: 'Payments of a day',
+  filters,
+  cursor: BUCKET_SORTED_BY,
+  empty: 'Choose a day and a bucket; its payments appear here.',
+  columns: bucketColumns(formats),
+  async load({ day, bucket, ...query }) {
+    if (day === undefined || bucket === undefined) return { page: [], next_cursor: null }
+    return findBucket(db, { ...query, day, bucket: bucket as BucketQuery['bucket'] })
+  },
+}))
 
 function bucketColumns(formats: Formats): ListColumn<Row>[] {
   return [

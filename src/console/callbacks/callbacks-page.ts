@@ -3,13 +3,12 @@ import { html } from 'hono/html'
 import { sql } from 'kysely'
 import { callbackFilters } from '../../callbacks/callback-record.ts'
 import { listCallbacks, matchingCallbacks } from '../../callbacks/find-callbacks.ts'
-import type { App } from '../../http/app.ts'
 import type { Html } from '../frame/html.ts'
 import { callbackPath } from '../frame/paths.ts'
 import { countUpTo } from '../lists/count.ts'
 import { exportOnly } from '../lists/export-only.ts'
-import type { List, ListColumn } from '../lists/list.ts'
-import { listRoutes } from '../lists/list-routes.ts'
+import type { ListColumn } from '../lists/list.ts'
+import { listPage } from '../lists/list-routes.ts'
 import { numberColumn } from '../lists/number-column.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
@@ -19,15 +18,7 @@ import { callbackSubject } from './subject-of.ts'
 
 type CallbackRow = Awaited<ReturnType<typeof listCallbacks>>['page'][number]
 
-export const callbacksPage = (app: App, context: PageContext) =>
-  listRoutes(app, context.db, callbackList(context))
-
-export function callbackState(state: string): Html {
-  const look = { delivered: 'good', failed: 'bad' }[state] ?? 'wait'
-  return html`<span class="${look}">${state}</span>`
-}
-
-function callbackList(context: PageContext): List<typeof callbackFilters, CallbackRow> {
+export const callbacksPage = listPage<typeof callbackFilters, CallbackRow>(context => {
   const { db, formats } = context
   const { from, to } = localPeriod(formats.timeZone)
   return {
@@ -43,6 +34,11 @@ function callbackList(context: PageContext): List<typeof callbackFilters, Callba
       countUpTo(db, sql`select from ops.callback where ${matchingCallbacks(filter)}`),
     below: filter => replayForms(formats, filter),
   }
+})
+
+export function callbackState(state: string): Html {
+  const look = { delivered: 'good', failed: 'bad' }[state] ?? 'wait'
+  return html`<span class="${look}">${state}</span>`
 }
 
 function callbackColumns({ formats }: PageContext): ListColumn<CallbackRow>[] {

@@ -17,6 +17,7 @@ import { type Content, type Html, nothing } from '../frame/html.ts'
 import { live, liveQuery, refreshLink } from '../frame/live.ts'
 import { doneNotice } from '../frame/notice.ts'
 import { urlWith } from '../frame/url.ts'
+import type { PageContext } from '../page-context.ts'
 import { countText } from './count.ts'
 import { exportCsv } from './export-csv.ts'
 import { filterForm } from './filter-form.ts'
@@ -27,6 +28,14 @@ import { table } from './table.ts'
 /** A page is made at most once per interval and role, however many people look at it. */
 const FRESH_MS = 1_000
 const MAX_AGE_MS = 5_000
+
+/** A page that is a list and nothing else. */
+export const listPage =
+  <Filters extends TProperties, Row extends object>(
+    listOf: (context: PageContext) => List<Filters, Row>,
+  ) =>
+  (app: App, context: PageContext): void =>
+    listRoutes(app, context.db, listOf(context))
 
 export function listRoutes<Filters extends TProperties, Row extends object>(
   app: App,
@@ -41,7 +50,7 @@ export function listRoutes<Filters extends TProperties, Row extends object>(
     // Users must see the effect of what they have just done.
     if (queryOf(request).done !== undefined) pages.forget()
     const { role } = request.user
-    const body = await pages.get(`${role} ${request.url}`, () => listPage(list, request))
+    const body = await pages.get(`${role} ${request.url}`, () => pageBody(list, request))
     return answerPage(request, reply, { title: list.title, body })
   })
 
@@ -99,7 +108,7 @@ async function loadList<Filters extends TProperties, Row extends object>(
   }
 }
 
-async function listPage<Filters extends TProperties, Row extends object>(
+async function pageBody<Filters extends TProperties, Row extends object>(
   list: List<Filters, Row>,
   request: FastifyRequest,
 ): Promise<Awaited<Html>> {

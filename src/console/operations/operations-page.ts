@@ -1,5 +1,4 @@
 import { html } from 'hono/html'
-import type { App } from '../../http/app.ts'
 import { listOperations, someMatching } from '../../operations/reading/find-operations.ts'
 import type { OperationFilter } from '../../operations/reading/operation-filter.ts'
 import { bulkForm } from '../bulk/bulk-form.ts'
@@ -7,8 +6,8 @@ import type { Html } from '../frame/html.ts'
 import { operationPath, subjectPath } from '../frame/paths.ts'
 import { countUpTo, MAX_COUNTED } from '../lists/count.ts'
 import { exportOnly } from '../lists/export-only.ts'
-import type { List, ListColumn } from '../lists/list.ts'
-import { listRoutes } from '../lists/list-routes.ts'
+import type { ListColumn } from '../lists/list.ts'
+import { listPage } from '../lists/list-routes.ts'
 import { numberColumn } from '../lists/number-column.ts'
 import { operationFilters } from '../lists/operation-filters.ts'
 import { timeColumn } from '../lists/time-column.ts'
@@ -18,24 +17,7 @@ import { failuresByReason } from './failures.ts'
 
 type OperationItem = Awaited<ReturnType<typeof listOperations>>['page'][number]
 
-export const operationsPage = (app: App, context: PageContext) =>
-  listRoutes(app, context.db, operationList(context))
-
-/** The API's own format lacks the zone. */
-export const utc = (time: string | null) => (time === null ? null : `${time}Z`)
-
-export function statusOf({
-  status,
-  waiting_for,
-}: Pick<OperationItem, 'status' | 'waiting_for'>): Html {
-  if (status === 'success') return html`<span class="good">success</span>`
-  if (status === 'failed') return html`<span class="bad">failed</span>`
-  return waiting_for === null
-    ? html`processing`
-    : html`<span class="wait">waits for ${words(waiting_for)}</span>`
-}
-
-function operationList(context: PageContext): List<typeof operationFilters, OperationItem> {
+export const operationsPage = listPage<typeof operationFilters, OperationItem>(context => {
   const { db, config } = context
   const inZone = (filter: OperationFilter) => ({ ...filter, time_zone: config.LEDGER_TIMEZONE })
   return {
@@ -51,6 +33,20 @@ function operationList(context: PageContext): List<typeof operationFilters, Oper
     above: filter => failuresByReason(db, inZone(filter)),
     below: filter => bulkForm('operations', filter),
   }
+})
+
+/** The API's own format lacks the zone. */
+export const utc = (time: string | null) => (time === null ? null : `${time}Z`)
+
+export function statusOf({
+  status,
+  waiting_for,
+}: Pick<OperationItem, 'status' | 'waiting_for'>): Html {
+  if (status === 'success') return html`<span class="good">success</span>`
+  if (status === 'failed') return html`<span class="bad">failed</span>`
+  return waiting_for === null
+    ? html`processing`
+    : html`<span class="wait">waits for ${words(waiting_for)}</span>`
 }
 
 function operationColumns({ formats }: PageContext): ListColumn<OperationItem>[] {

@@ -1,12 +1,11 @@
 import { html } from 'hono/html'
-import type { App } from '../../http/app.ts'
 import { findPayments } from '../../payments/reading/find-payments.ts'
 import { bulkForm } from '../bulk/bulk-form.ts'
 import type { Html } from '../frame/html.ts'
 import { countUpTo } from '../lists/count.ts'
 import { exportOnly } from '../lists/export-only.ts'
-import type { List, ListColumn } from '../lists/list.ts'
-import { listRoutes } from '../lists/list-routes.ts'
+import type { ListColumn } from '../lists/list.ts'
+import { listPage } from '../lists/list-routes.ts'
 import { amountColumn, loanColumn, paymentColumn } from '../lists/payment-columns.ts'
 import { paymentFilters } from '../lists/payment-filters.ts'
 import { timeColumn } from '../lists/time-column.ts'
@@ -18,22 +17,7 @@ import { suspenseFirst } from './suspense-first.ts'
 
 export type PaymentItem = Awaited<ReturnType<typeof findPayments>>['page'][number]
 
-export const paymentsPage = (app: App, context: PageContext) =>
-  listRoutes(app, context.db, paymentList(context))
-
-export function paymentState({
-  state,
-  reason,
-  objection,
-  waiting_for,
-}: Pick<PaymentItem, 'state' | 'reason' | 'objection' | 'waiting_for'>): Html {
-  const why = objection ?? reason ?? waiting_for
-  const look =
-    state === 'suspense' || objection !== null ? 'bad' : state === 'posted' ? 'good' : 'wait'
-  return html`<span class="${look}">${state}${why === null ? '' : `: ${words(why)}`}</span>`
-}
-
-function paymentList(context: PageContext): List<typeof paymentFilters, PaymentItem> {
+export const paymentsPage = listPage<typeof paymentFilters, PaymentItem>(context => {
   const { db, config } = context
   const zone = config.LEDGER_TIMEZONE
   return {
@@ -49,6 +33,18 @@ function paymentList(context: PageContext): List<typeof paymentFilters, PaymentI
       html`${await suspenseByReason(db, filter)}<p><a href="/console/references">References</a>: which loan a virtual account, mandate or link belongs to</p>`,
     below: filter => bulkForm('payments', filter),
   }
+})
+
+export function paymentState({
+  state,
+  reason,
+  objection,
+  waiting_for,
+}: Pick<PaymentItem, 'state' | 'reason' | 'objection' | 'waiting_for'>): Html {
+  const why = objection ?? reason ?? waiting_for
+  const look =
+    state === 'suspense' || objection !== null ? 'bad' : state === 'posted' ? 'good' : 'wait'
+  return html`<span class="${look}">${state}${why === null ? '' : `: ${words(why)}`}</span>`
 }
 
 function paymentColumns({ formats }: PageContext): ListColumn<PaymentItem>[] {

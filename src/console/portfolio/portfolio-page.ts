@@ -2,7 +2,6 @@ import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
 import { equalTo } from '../../database/equal-to.ts'
-import type { App } from '../../http/app.ts'
 import { listMigrations } from '../../portfolio/find-migration.ts'
 import { kinds } from '../../portfolio/kinds/kinds.ts'
 import { MigrationStatus, MigrationTypeName } from '../../portfolio/migration-record.ts'
@@ -12,56 +11,49 @@ import type { Html } from '../frame/html.ts'
 import { migrationPath } from '../frame/paths.ts'
 import { countUpTo } from '../lists/count.ts'
 import { exportOnly } from '../lists/export-only.ts'
-import type { List } from '../lists/list.ts'
-import { listRoutes } from '../lists/list-routes.ts'
+import { listPage } from '../lists/list-routes.ts'
 import { numberColumn } from '../lists/number-column.ts'
 import { timeColumn } from '../lists/time-column.ts'
-import type { PageContext } from '../page-context.ts'
 
 const filters = { type: Type.Optional(MigrationTypeName), status: Type.Optional(MigrationStatus) }
 
 type Row = Awaited<ReturnType<typeof listMigrations>>['page'][number]
 
-export const portfolioPage = (app: App, context: PageContext) =>
-  listRoutes(app, context.db, migrationList(context))
-
-function migrationList({ db, formats }: PageContext): List<typeof filters, Row> {
-  return {
-    path: '/portfolio',
-    title: 'Portfolio',
-    filters,
-    cursor: ['uuid'],
-    empty: 'No file matches. Uploaded files and their runs appear here.',
-    columns: [
-      {
-        name: 'migration_id',
-        title: 'File',
-        cell: row =>
-          html`<a href="${migrationPath(row.migration_id)}">${row.file_name ?? 'without a name'}</a><br><small>${row.type}, ${formats.time(row.uploaded_at)}</small>`,
-      },
-      ...fileColumns<Row>(migrationPath),
-      {
-        name: 'status',
-        title: 'Status',
-        cell: row =>
-          html`${row.status}${row.status === 'running' && row.is_dry_run ? ' (dry run)' : ''}`,
-      },
-      numberColumn('rows', 'Rows'),
-      numberColumn('valid_rows', 'Valid'),
-      numberColumn('invalid_rows', 'Invalid'),
-      numberColumn('done', 'Done'),
-      numberColumn('failed', 'Failed'),
-      numberColumn('stopped', 'Stopped'),
-      timeColumn(formats, 'started_at', 'Began'),
-      timeColumn(formats, 'ended_at', 'Ended'),
-      ...exportOnly('file_name', 'type'),
-      { ...timeColumn(formats, 'uploaded_at', 'Uploaded'), isExportOnly: true },
-    ],
-    load: query => listMigrations(db, query),
-    count: filter => countUpTo(db, sql`select from ops.migration where ${equalTo(filter)}`),
-    below: uploadForm,
-  }
-}
+export const portfolioPage = listPage<typeof filters, Row>(({ db, formats }) => ({
+  path: '/portfolio',
+  title: 'Portfolio',
+  filters,
+  cursor: ['uuid'],
+  empty: 'No file matches. Uploaded files and their runs appear here.',
+  columns: [
+    {
+      name: 'migration_id',
+      title: 'File',
+      cell: row =>
+        html`<a href="${migrationPath(row.migration_id)}">${row.file_name ?? 'without a name'}</a><br><small>${row.type}, ${formats.time(row.uploaded_at)}</small>`,
+    },
+    ...fileColumns<Row>(migrationPath),
+    {
+      name: 'status',
+      title: 'Status',
+      cell: row =>
+        html`${row.status}${row.status === 'running' && row.is_dry_run ? ' (dry run)' : ''}`,
+    },
+    numberColumn('rows', 'Rows'),
+    numberColumn('valid_rows', 'Valid'),
+    numberColumn('invalid_rows', 'Invalid'),
+    numberColumn('done', 'Done'),
+    numberColumn('failed', 'Failed'),
+    numberColumn('stopped', 'Stopped'),
+    timeColumn(formats, 'started_at', 'Began'),
+    timeColumn(formats, 'ended_at', 'Ended'),
+    ...exportOnly('file_name', 'type'),
+    { ...timeColumn(formats, 'uploaded_at', 'Uploaded'), isExportOnly: true },
+  ],
+  load: query => listMigrations(db, query),
+  count: filter => countUpTo(db, sql`select from ops.migration where ${equalTo(filter)}`),
+  below: uploadForm,
+}))
 
 /** The type comes before the file, which is read as it arrives. */
 function uploadForm(): Html {
