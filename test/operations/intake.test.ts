@@ -49,6 +49,25 @@ t.test('a repeat of an update is not judged by updates that came after it', asyn
   t.equal((await send('LOAN_UPDATE', untyped, 'd')).status, 400)
 })
 
+t.test(
+  'a repeat of an update is answered as before, though an earlier one failed since',
+  async t => {
+    const { call } = await startTestService(t, { ROLE: 'api' })
+    const send = (status: string, data: object, key: string) =>
+      call('POST', '/api/ledger/operate', { status, data }, { 'idempotency-key': key })
+    const inYears = { loanTermFrequency: 1, loanTermFrequencyType: 'years', numberOfRepayments: 12 }
+    const inMonths = { loanTermFrequency: 12, loanTermFrequencyType: 'months' }
+    const untyped = { externalId: 'L-1', loanTermFrequency: 24 }
+    await send('LOAN_CREATE', { ...loanData('L-1', 'C-1'), ...inYears }, 'a')
+    const { body } = await send('LOAN_UPDATE', { externalId: 'L-1', ...inMonths }, 'b')
+    const first = await send('LOAN_UPDATE', untyped, 'c')
+    const path = `/api/ledger/operations/${encodeURIComponent(body.tracking_id)}/cancel`
+    t.equal((await call('POST', path)).status, 202)
+    t.same((await send('LOAN_UPDATE', untyped, 'c')).body, first.body)
+    t.equal((await send('LOAN_UPDATE', untyped, 'd')).status, 400)
+  },
+)
+
 t.test('an update names the term and its type together once the term was converted', async t => {
   const { call } = await startTestService(t, { ROLE: 'api' })
   const send = (status: string, data: object) =>

@@ -13,7 +13,7 @@ type Terms = {
 /**
  * Refuses a term without its type, or a type without its term, for a loan whose term was converted, as 1 year became 12
  * months. There, a caller who sends the term 2 means years, but the ledger would take months; one who sends the type
- * "years" means 1, but the ledger would take 12. A repeat with the same `key` is judged as the first request was.
+ * "years" means 1, but the ledger would take 12. A `key` that is known already was accepted, whatever has changed since.
  */
 export async function refuseUntypedTerm(
   db: Database,
@@ -33,13 +33,13 @@ export async function refuseUntypedTerm(
 
 const textOf = (term: Terms) => `${term.loanTermFrequency} ${term.loanTermFrequencyType}`
 
-/** The terms that operations on a loan before the one with this key named, oldest first, without those that failed. */
+/** The terms that operations on a loan named, oldest first, without those that failed; none if the key is known. */
 async function termsOf(db: Database, externalId: string, key: string | null) {
   const { rows } = await sql<{ isNew: boolean; terms: Terms }>`
     select operation_type = 'LOAN_CREATE' as "isNew", data as terms
-      from loanops.operation o
+      from loanops.operation
      where external_id = ${externalId} and operation_type in ('LOAN_CREATE', 'LOAN_UPDATE') and status <> 'failed'
-       and not exists (select from loanops.operation first where first.idempotency_key = ${key} and first.seq <= o.seq)
+       and not exists (select from loanops.operation where idempotency_key = ${key})
      order by seq`.execute(db)
   return rows
 }
