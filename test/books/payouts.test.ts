@@ -322,6 +322,18 @@ t.test('a settlement that no valid row follows counts, even in a long file', asy
   }
 })
 
+t.test('a report with more settlements than fit into memory is refused', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const [summary = '', payout = ''] = REPORT
+  const payouts = Array.from({ length: 20_001 }, (_, i) => payout.replace('45345', String(i + 1)))
+  const csv = [summary, ...payouts, ...REPORT.slice(2)].join('\n')
+  const path = 'gateway_b/statement?lender=LENDER_02'
+  t.match(await uploadStatement(service.url, path, csv), {
+    status: 400,
+    body: { detail: /^Line 20002: .* more than 20000 rows: upload reports of shorter times/ },
+  })
+})
+
 t.test('payments may be joined to a report with two sections, but no other columns', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const upload = (lines: string[]) =>

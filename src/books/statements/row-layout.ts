@@ -117,15 +117,23 @@ function shapeOf(layout: ReportLayout, delimiter: string): RowShape {
   return { columns, width, delimiter, needed, filled, patterns: PATTERNS }
 }
 
+/** No report has a tenth as many. They are in memory together, and are judged and saved in one piece. */
+const MAX_SETTLEMENTS = 20_000
+
 /** The ids of the settlements in the section before the payments, by their UTRs, and what they paid out. */
 function summaryReader() {
   const settlements = new Map<string, string>()
   const payouts: { row: ReadRow; line: number; misfit: string | null; of: ReportLayout }[] = []
   const fitRow = rowFitter()
+  let noted = 0
   return {
     settlements,
     payouts,
     note(of: ReportLayout, came: CsvRow, shape: RowShape) {
+      if (++noted > MAX_SETTLEMENTS)
+        throw new UnreadableFile(
+          `Line ${came.line}: the sections of settlements have more than ${MAX_SETTLEMENTS} rows: upload reports of shorter times`,
+        )
       const fields = fieldsIn(came.cells, of)
       const { utr, settlement_id } = fields
       if (settlement_id === undefined) return
