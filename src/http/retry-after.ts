@@ -14,7 +14,8 @@ type Headers = Record<string, string | string[] | undefined>
 export function retryAfterMs(headers: Headers, now = Date.now()): number {
   const [header, date] = ['retry-after', 'date'].map(name => [headers[name]].flat()[0])
   if (header === undefined) return 0
-  if (/^\d+$/.test(header.trim())) return Math.min(Number(header), MAX_SECONDS) * 1_000
+  // Each form of a time names its day or zone. Date.parse also takes "49.3", "-49.3" and "49,3" for a year.
+  if (!/[a-z]/i.test(header)) return Math.min(Math.max(Number(header) || 0, 0), MAX_SECONDS) * 1_000
   const at = Date.parse(header)
   const from = Date.parse(date ?? '')
   return Number.isNaN(at) ? 0 : Math.max(0, at - (Number.isNaN(from) ? now : from))

@@ -320,6 +320,9 @@ t.test('Retry-After delays a retry where it is longer, by two hours at most', as
   const now = Date.parse('2026-11-20T10:00:00Z')
   t.equal(after('Fri, 20 Nov 2026 10:00:30 GMT', now), 30_000)
   t.equal(after('soon', now), 0)
+  for (const seconds of ['49.3', '0.5', '2030.1', '3600.5', '292.052427053'])
+    t.equal(after(seconds, now), Number(seconds) * 1_000, seconds)
+  for (const none of ['1.2.3', '-49.3', '49,3', '']) t.equal(after(none, now), 0, none)
 })
 
 t.test('a Retry-After that is a time counts by the clock of its sender', async t => {
