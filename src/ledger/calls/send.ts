@@ -21,7 +21,7 @@ const CONNECT_TIMEOUT_MS = 5_000
 const KEEP_ALIVE_MS = 20_000
 /** No answer of a ledger is nested deeper than eight levels. One nested thousands deep cannot be stored, or read again. */
 const MAX_LEVELS = 100
-/** A longer Retry-After must be the sender's mistake. */
+/** A longer Retry-After must be the sender's mistake, for example the time in seconds since 1970. */
 const MAX_PAUSE_MS = 24 * 60 * 60_000
 
 export type LedgerSettings = Pick<
@@ -154,8 +154,10 @@ function openPool(url: URL, settings: LedgerSettings): Pool {
   })
 }
 
-const pauseAskedFor = (headers: Parameters<typeof retryAfterMs>[0]): number =>
-  Math.min(retryAfterMs(headers), MAX_PAUSE_MS)
+function pauseAskedFor(headers: Parameters<typeof retryAfterMs>[0]): number {
+  const ms = retryAfterMs(headers)
+  return ms > MAX_PAUSE_MS ? 0 : ms
+}
 
 /** An answer that is too large is one nevertheless: the ledger is not down. */
 function textOf(response: Dispatcher.ResponseData): Promise<string> {

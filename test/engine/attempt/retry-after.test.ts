@@ -56,6 +56,17 @@ t.test('the Retry-After of a look delays the next try', async t => {
   t.ok(Number(pause) >= PAUSE_SECONDS, `${pause} s`)
 })
 
+t.test('a Retry-After of more than a day, such as a time in seconds, delays nothing', async t => {
+  const service = await startTestService(t)
+  const client = newName('C')
+  const retryAfter = String(Math.round(Date.now() / 1_000))
+  await control(service, 'PUT', '/faults', [
+    { kind: 'tooMany', retryAfter, times: 1, match: { on: 'writes', externalId: client } },
+  ])
+  const id = await submit(service.call, 'CLIENT_CREATE', clientData(client))
+  t.match(await ending(service.call, id), { status: 'success' })
+})
+
 t.test('the Retry-After of a read delays the dry run that made it', async t => {
   const service = await startTestService(t)
   const loan = await givenLoan(service.call, 'disbursed')
