@@ -343,6 +343,14 @@ t.test('a refusal of a form from nowhere shows what was typed', async t => {
   t.equal((await anybody(`${POSTED}/note`, { note: 'x' })).status, 303)
 })
 
+t.test('a form of more fields than any form has is refused without them', async t => {
+  const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`f${i}`, 'typed']))
+  const { status, text } = await anybody('/console/login', many)
+  t.equal(status, 400)
+  t.match(text, /more than 100 fields/)
+  t.notMatch(text, 'typed')
+})
+
 /** Each page that links lead to from the overview, once whatever its filter, and one that asks whether it is meant. */
 async function linkedPages(browse: Browse): Promise<Map<string, string>> {
   const asked = ['/console', '/console/bulk?decision=payments.dismiss&note=x&state=suspense']

@@ -2,6 +2,9 @@ import type { FastifyInstance } from 'fastify'
 import { trimText } from '../../../http/fields/take-values.ts'
 import { invalidField } from '../../../http/problem.ts'
 
+/** No form has half as many. A refused form is shown with its fields again, and anybody may send one to the login. */
+const MAX_FIELDS = 100
+
 export function readForms(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser<string>(
@@ -22,6 +25,7 @@ export function readForms(app: FastifyInstance): void {
 }
 
 function fieldsOf(params: URLSearchParams): Record<string, string> {
+  if (params.size > MAX_FIELDS) throw invalidField('', `has more than ${MAX_FIELDS} fields`)
   // Browsers send a line break as two characters, and count it as one.
   const lines = [...params].map(([name, text]) => [name, text.replaceAll('\r\n', '\n')])
   const fields = Object.fromEntries(lines)
