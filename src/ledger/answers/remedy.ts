@@ -52,6 +52,13 @@ export function causeOfRefusal(status: number, body: unknown): Cause {
       found: 'the ledger’s instance at LEDGER_URL accepts no calls of this kind',
       remedy: 'set LEDGER_URL to an instance that does',
     }
+  // Many firewalls know no PUT or DELETE by default.
+  if (status === 405)
+    return {
+      check: 'api_path',
+      found: 'something in front of the ledger lets no calls of this kind through',
+      remedy: 'let GET, POST, PUT and DELETE pass there, or correct LEDGER_URL',
+    }
   if (status === 400 && isOfContainer(body))
     return {
       check: 'tenant',

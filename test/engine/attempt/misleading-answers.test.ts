@@ -159,6 +159,20 @@ t.test('a write that a firewall refuses is reported from its first answer on', a
   t.match(await listed(service.call, loan, id), waiting, 'beyond its deadline')
 })
 
+t.test('a firewall that lets no DELETE through is not taken for a wrong LEDGER_URL', async t => {
+  const loan = await ledgerLoan(service)
+  proxy.interferences = [{ of: loan, on: 'writes', status: 405, body: '<h1>Not Allowed</h1>' }]
+  const id = await submit(service.call, 'LOAN_DELETE', { external_loan_id: loan })
+  await until(async () => (await attemptsOf(service, id))[0])
+  t.match(await listed(service.call, loan, id), {
+    waiting_for: 'ledger_credentials',
+    last_error: /^something in front of the ledger lets no calls of this kind through: let GET, /,
+  })
+  proxy.interferences = []
+  await hurry(service, id)
+  t.match(await ending(service.call, id), { status: 'success' })
+})
+
 t.test('a look that the ledger refuses does not count as “not there”', async t => {
   const refusals = [
     { status: 400, body: ledgerBody(400, 'error.msg.password.outdated') },
