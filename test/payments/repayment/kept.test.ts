@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { filled, reconciliation } from '../../support/books/reconciliation.ts'
 import { delay, hurry } from '../../support/engine/operations.ts'
 import { capturedA, eventA } from '../../support/payments/gateway-events.ts'
+import { paymentService, sent } from '../../support/payments/payments.ts'
 import { REPAY } from '../../support/payments/repaid-loan.ts'
 import { refund, reversing } from '../../support/payments/reversals.ts'
 
@@ -155,4 +156,20 @@ t.test('a refund that is reopened shows again why its reversal was refused', asy
   await service.decide('rfnd_1', 'dismiss')
   t.match(await service.resolve('rfnd_1', { outcome: 'reopen', note: 'again' }), { status: 200 })
   t.match((await service.payment('rfnd_1')).payment, { reason: 'reversal_refused', detail })
+})
+
+t.test('a posted payment gets the lender that only a later event names', async t => {
+  const service = await paymentService(t)
+  await service.loan('L-1')
+  const captured = capturedA({ loan: 'L-1' })
+  await service.webhook('gateway_a', captured)
+  t.match(await sent(service, []), { state: 'posted', lender: 'UNKNOWN' })
+  const other = eventA('order.paid', { loan: 'L-2' })
+  t.match(await sent(service, [other]), { objection: 'events_disagree', lender: 'UNKNOWN' })
+  const paid = eventA('order.paid', { loan: 'L-1' })
+  t.match(await sent(service, [paid]), {
+    state: 'posted',
+    lender: 'LENDER_02',
+    external_loan_id: 'L-1',
+  })
 })
