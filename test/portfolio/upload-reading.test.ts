@@ -198,6 +198,11 @@ t.test('a file that cannot be read is refused with a message naming line and col
       `Repayments: 01-02-2026 to 28-02-2026,,\n\n${good}`,
       /^Line 1: "Repayments: 01-02-2026 to 28-02-2026" is not a header: remove the lines above the header/,
     ],
+    [
+      'the only column misspelled',
+      'loan_externl_id\nL-1\n',
+      /^Line 1: "loan_externl_id" is not a column of repayments: loan_external_id may be meant/,
+    ],
     ['column twice', good.replace('note', 'amount'), /Line 1: column 6 repeats amount/],
     [
       'open quote',

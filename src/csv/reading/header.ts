@@ -1,3 +1,4 @@
+import { isAlmost } from '../../config/almost.ts'
 import { trimmed } from '../../text/trimmed.ts'
 import { type FileKind, REASON } from '../column.ts'
 import { withoutEmptyEnd } from '../fields.ts'
@@ -65,7 +66,7 @@ export function columnsOf(
   const names = [...known.map(({ name }) => name), REASON]
   if (cells.length === 1 && !names.includes(columns[0] ?? ''))
     throw new UnreadableFile(
-      `Line ${line}: ${whyOneCell(cells[0], names)}. The template is at ${templateUrl}`,
+      `Line ${line}: ${whyOneCell(cells[0], names, type)}. The template is at ${templateUrl}`,
     )
   const complaints = columns.flatMap((name, i) => {
     if (ignored?.test(name)) return []
@@ -81,12 +82,14 @@ export function columnsOf(
   )
 }
 
-/** A row that is one cell has the names of several columns, or is a title. */
-function whyOneCell(cell = '', names: string[]): string {
-  const plain = plainName(cell)
-  return names.filter(name => plain.includes(name)).length > 1
-    ? ONE_CELL
-    : `${shown(cell)} is not a header: remove the lines above the header`
+/** A row that is one cell has the names of several columns, or is a misspelled name or a title. */
+function whyOneCell(cell: string | undefined, names: string[], type: string): string {
+  const plain = plainName(cell ?? '')
+  if (names.filter(name => plain.includes(name)).length > 1) return ONE_CELL
+  const meant = names.find(name => isAlmost(plain, name))
+  return meant === undefined
+    ? `${shown(cell)} is not a header: remove the lines above the header`
+    : `${shown(cell)} is not a column of ${type}: ${meant} may be meant`
 }
 
 const shown = (cell = '') => JSON.stringify(trimmed(cell).slice(0, MAX_SHOWN_CHARACTERS))
