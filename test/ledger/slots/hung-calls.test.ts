@@ -27,6 +27,18 @@ t.test('calls that ended without an answer still show while they are repeated', 
   t.ok((await unansweredSeconds()) > HUNG_AFTER_MS / 1_000)
 })
 
+t.test('calls that hang one after the other show for as long as they do together', async t => {
+  const timeoutMs = 1_500
+  const { path, ask, hung, unansweredSeconds } = await withHungCalls(t, timeoutMs)
+  await Promise.all(hung)
+  await ask()
+  const together = (2 * timeoutMs) / 1_000
+  t.ok((await unansweredSeconds()) > together)
+  path.heal()
+  await until(async () => (await ask())?.outcome === 'done')
+  t.ok((await unansweredSeconds()) < together, 'once the ledger answers, each counts for itself')
+})
+
 t.test('hung calls hold up neither others nor a probe once the ledger can be reached', async t => {
   const { path, ledger, ask } = await withHungCalls(t)
   const next = ask()
@@ -68,12 +80,12 @@ t.test('no more slots are replaced than a process has', async t => {
 })
 
 /** A ledger, the path to it, and a call in every slot whose connection has died silently. */
-async function withHungCalls(t: Test) {
+async function withHungCalls(t: Test, timeoutMs = 30_000) {
   const sandbox = await startSandbox({ port: 0 })
   const { hostname, port } = new URL(sandbox.url)
   const path = await openPath({ host: hostname, port: Number(port) })
   const url = Object.assign(new URL(sandbox.url), { port: String(path.port) }).href
-  const env = { LEDGER_TIMEOUT_MS: '30000', LEDGER_CONCURRENCY: String(SLOTS) }
+  const env = { LEDGER_TIMEOUT_MS: String(timeoutMs), LEDGER_CONCURRENCY: String(SLOTS) }
   const { unanswered, registry } = openMetrics()
   const ledger = openLedger(readConfig(testEnv(NO_DATABASE, url, env)), call =>
     unanswered.during('ledger', call),
