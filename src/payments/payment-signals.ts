@@ -71,7 +71,8 @@ const lag: Measured = {
     },
   },
   // The first rows in each index are the oldest, because ids grow with time. (A row that waits again, or is read again, has
-  // waited for less.) Nobody expects payments to be posted during a pause, nor before their gateway has confirmed them.
+  // waited for less.) Nobody expects payments to be posted during a pause, before their gateway has confirmed them, or before
+  // somebody has approved them, or what comes before them on their loan, at the ledger.
   query: sql`
     with recursive source (name) as (
       (select source from core.pending_event order by source limit 1)
@@ -89,10 +90,13 @@ const lag: Measured = {
       select greatest(t.received_at, t.waiting_since, pause.ended_at)
         from unnest(array['waiting', 'posting']) wanted (state)
        cross join lateral (
-         select received_at, waiting_since, unconfirmed from core.transaction
+         select received_at, waiting_since, unconfirmed, state, operation_id from core.transaction
           where state = wanted.state order by id limit ${MAX_READ}) t
        cross join pause
        where t.unconfirmed is null
+         and not (t.state = 'posting' and exists (
+           select from loanops.operation o join loanops.operation p on p.subject = o.subject and p.seq <= o.seq
+            where o.id = t.operation_id and p.status = 'processing' and p.waiting_for = 'ledger_approval'))
     )
     select coalesce(extract(epoch from now() - min(received_at)), 0)::float8 as lag from oldest where received_at <= now()`,
 }

@@ -112,3 +112,22 @@ t.test('an event whose payment has no row is counted, until the payment is recor
   await sql`select core.settle('gateway_a', array['pay_1'], has_news => true)`.execute(service.db)
   await shows(0)
 })
+
+t.test('a payment that waits for its approval at the ledger is not late', async t => {
+  const service = await paymentService(t, {}, { flags: ['maker-checker=REPAYMENT_LOAN'] })
+  await service.loan('L-1')
+  const registry = new Registry()
+  const log = { warn: () => undefined }
+  const gauges = measure(paymentGauges, 20)({ metrics: { registry }, patient: service.db, log })
+  t.teardown(() => gauges.stop())
+  const telling = (line: RegExp) =>
+    until(async () => line.test(await registry.metrics()), String(line))
+  for (const id of ['pay_1', 'pay_2'])
+    await service.webhook('gateway_a', capturedA({ id, loan: 'L-1' }), { lender: 'LENDER_02' })
+  await allSaved(service.db)
+  await telling(/loanops_payment_lag_seconds (0\.\d*[1-9]|[1-9])/)
+  await service.batch()
+  t.match((await service.payment('pay_1')).payment, { waiting_for: 'ledger_approval' })
+  t.match((await service.payment('pay_2')).payment, { waiting_for: 'predecessor' })
+  await telling(/loanops_payment_lag_seconds 0\n/)
+})
