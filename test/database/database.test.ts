@@ -49,6 +49,15 @@ t.test('commits go to disk, whatever the database and the URL say', async t => {
   matchEach(t, rows, [{ synchronous_commit: 'on' }])
 })
 
+t.test('no transaction has a time limit of its own, whatever the database says', async t => {
+  const { db, url } = await freshDatabase(t)
+  const name = new URL(url).pathname.slice(1)
+  await sql`alter database ${sql.id(name)} set transaction_timeout = '5s'`.execute(db)
+  const ours = openDatabase(url, { max: 1, name: 'test', onError: () => undefined })
+  t.teardown(() => ours.destroy())
+  t.same((await sql`show transaction_timeout`.execute(ours)).rows, [{ transaction_timeout: '0' }])
+})
+
 t.test('a pool for long statements makes the server cancel them at the pool’s limit', async t => {
   const { url } = await freshDatabase(t)
   const options = { max: 1, name: 'test-long', onError() {}, statementMs: 100 }
