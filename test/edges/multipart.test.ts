@@ -65,6 +65,21 @@ t.test('a file without a filename is said to need one', async t => {
   }
 })
 
+t.test('a field with a filename is said to need none', async t => {
+  const { url } = await startTestService(t, { ROLE: 'api' })
+  const form = new FormData()
+  form.set('type', new Blob(['loans']), 'type')
+  form.set('file', new Blob(['a,b']), 'loans.csv')
+  const response = await fetch(`${url}/api/migration/upload`, {
+    method: 'POST',
+    headers: { 'x-internal-token': TOKEN },
+    body: form,
+  })
+  const message =
+    'must be sent as a field, without a filename: in Python, in data= instead of files='
+  t.match(await response.json(), { status: 400, errors: [{ path: '/type', message }] })
+})
+
 t.test('a small file may come before its type, as some generated clients send it', async t => {
   const { url } = await startTestService(t, { ROLE: 'api' })
   const header = 'loan_external_id,transaction_date,amount,payment_reference,gateway,note\n'

@@ -35,6 +35,9 @@ export const acceptFiles = fastifyPlugin(async app => {
 
 /** Only with a file's name is a part a file; with curl, a `<` in place of the `@` leaves it out. */
 const NO_FILE = 'must be sent as a file, with its filename: with curl, -F file=@name.csv'
+/** Python's `files=` gives each of its parts a filename. */
+const NO_FIELD =
+  'must be sent as a field, without a filename: in Python, in data= instead of files='
 
 /** `text` is for the caller. */
 export type FileLimit = { bytes: number; text: string }
@@ -95,9 +98,10 @@ async function nextFile(
     const { done, value: part } = await parts.next()
     if (done) return undefined
     const { fieldname: name } = part
-    const isKnown = part.type === 'file' ? name === 'file' : names === 'any' || names.includes(name)
+    const isField = names === 'any' || names.includes(name)
+    const isKnown = part.type === 'file' ? name === 'file' : isField
     if (name === 'file' && part.type !== 'file') throw wrongPart(name, NO_FILE)
-    if (!isKnown) throw wrongPart(name, 'is not a known field')
+    if (!isKnown) throw wrongPart(name, isField ? NO_FIELD : 'is not a known field')
     if (part.type === 'file') return part
     if (name in fields) throw wrongPart(name, 'is one field too many')
     fields[name] = String(part.value)
