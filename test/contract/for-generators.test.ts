@@ -123,6 +123,18 @@ t.test('/openapi.json is written so that generators in every language understand
     t.same(Object.keys(old.paths), Object.keys(document.paths))
     t.same(Object.keys(old.components.schemas), Object.keys(components))
   })
+
+  t.test('a CSV is a text in /openapi.json and a file in /openapi-3.0.json', async t => {
+    const old = (await call('GET', '/openapi-3.0.json')).body
+    const schemasIn = (paths: object) =>
+      callsOf(paths).flatMap(([, one]) => mediaOf(one).filter(({ type }) => type === 'text/csv'))
+    const texts = schemasIn(document.paths)
+    t.ok(texts.length > 5)
+    for (const { schema } of texts) t.same(schema, { type: 'string' })
+    const files = schemasIn(old.paths)
+    t.equal(files.length, texts.length)
+    for (const { schema } of files) t.same(schema, { type: 'string', format: 'binary' })
+  })
 })
 
 function callsOf(group: object): [string, Call][] {

@@ -22,6 +22,8 @@ function asOld(name: string, member: unknown): Members {
   if (name === 'enum' && Array.isArray(member)) return { enum: member.filter(one => one !== null) }
   if (name === 'exclusiveMinimum' && typeof member === 'number')
     return { minimum: member, exclusiveMinimum: true }
+  // Unless it is a file, openapi-generator's Java client reads a CSV as JSON. Python's could not read it as a file.
+  if (name === 'text/csv') return { [name]: { schema: { type: 'string', format: 'binary' } } }
   if (name === 'examples' && Array.isArray(member)) return { example: member[0] }
   return { [name]: name === 'example' || name === 'examples' ? member : inOld(member) }
 }

@@ -1,11 +1,14 @@
+import org.openapitools.client.ApiClient;
 import org.openapitools.client.ApiException;
+import org.openapitools.client.api.MigrationApi;
 import org.openapitools.client.api.OperationsApi;
 import org.openapitools.client.model.*;
 
 /** Drives one loan with the client that openapi-generator makes. */
 public class Drive {
-  static final OperationsApi API =
+  static final ApiClient CLIENT =
       Connection.open(System.getenv("LOANOPS_URL"), System.getenv("LOANOPS_TOKEN"));
+  static final OperationsApi API = new OperationsApi(CLIENT);
 
   public static void main(String[] libraries) throws Exception {
     String client = "C-java-" + libraries[0];
@@ -28,6 +31,8 @@ public class Drive {
         .data(new LoanDisburseData().externalLoanId(loan)
             .actualDisbursementDate("13 January 2026").utrPaymentId("UTR-java"))));
     trackUnknown();
+    if (new MigrationApi(CLIENT).getMigrationTemplate("loans").length() == 0)
+      throw new IllegalStateException("the template of a file has no bytes");
   }
 
   static void operate(OperateRequest request) throws ApiException {
