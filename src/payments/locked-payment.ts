@@ -19,7 +19,10 @@ export type PaymentStanding = {
   capturedAmount: string | null
   /** What will be posted because an operator decided so, perhaps in another currency; null if none did. */
   decidedAmount: string | null
+  /** The currency in which it was captured. */
   currency: string | null
+  /** Whether what is posted may be in another currency: that of its loan. */
+  isConverted: boolean
   isVerified: boolean
   unreadableKind: string | null
   isOutdated: boolean
@@ -34,6 +37,10 @@ export const unreadableKind = sql`case when problem = 'unreadable' then nullif(h
 
 /** Whether its events have changed since it was assigned. */
 export const isPaymentOutdated = sql`coalesce(disagreement = 'assignment' or refused_reason = 'events_disagree', false)`
+
+/** Whether it was not in the currency of its loan; later decisions keep that. */
+export const isConverted = sql`
+  (reason = 'currency_mismatch' or decided_over ->> 'reason' = 'currency_mismatch') is true`
 
 export function noSuchPayment({ gateway, paymentId, kind }: PaymentName): Error {
   return new NotFound(`No ${kind ?? 'payment'} ${paymentId} of ${gateway}`)
@@ -71,7 +78,7 @@ async function readStanding(db: Database, name: PaymentName, lock: ReturnType<ty
            ${unreadableKind} as "unreadableKind", ${isPaymentOutdated} as "isOutdated",
            case when amount > 0 then trim_scale(amount
              - case when kind = 'payment' then coalesce(returned_amount, 0) else 0 end)::text end as "capturedAmount",
-           case when decision = 'post' then trim_scale(core.posted_amount(t))::text end as "decidedAmount",
+           case when decision = 'post' then trim_scale(core.posted_amount(t))::text end as "decidedAmount", ${isConverted} as "isConverted",
            exists (select from loanops.operation o
                     where o.id = t.operation_id and o.status = 'processing' and o.unknown_since is not null) as "isUnknown",
            core.version_of(t) as version,

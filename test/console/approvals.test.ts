@@ -7,7 +7,8 @@ import { capturedA } from '../support/payments/gateway-events.ts'
 import { withLedger } from '../support/payments/payments.ts'
 import { until } from '../support/until.ts'
 
-const APPROVALS = 'payment.dismiss,payment.assign>2000,bulk,ledger.pause,account.unlock'
+const APPROVALS =
+  'payment.dismiss,payment.assign>2000,payment.post>100,bulk,ledger.pause,account.unlock'
 const service = withLedger(await startWithConsole(t, { APPROVALS, DOCS_ENABLED: 'true' }))
 const { url, operator, admin, viewer, webhook, batch, payment } = service
 await admin('/console/accounts', { ...APPROVER, role: 'operator' })
@@ -70,6 +71,28 @@ t.test('the proposal shows who asked for what, and what it is about', async t =>
   t.notMatch((await viewer(path)).text, /(Approve|Reject|Withdraw)<\/button>/)
 })
 
+t.test('a proposal shows what is posted for a payment in another currency in the loan’s', async t => {
+  const event = capturedA({ id: 'pay_usd', loan: 'L-1', amount: 10_000, currency: 'USD' })
+  await webhook('gateway_a', event, { lender: 'LENDER_02' })
+  await batch()
+  const { if_match = '' } = await hidden(operator, pathOf('pay_usd'))
+  const post = { outcome: 'post', external_loan_id: 'L-1', amount: '9000.00', note: 'at 90' }
+  const form = { ...post, paid_on: '06 February 2026', if_match }
+  await operator(`${pathOf('pay_usd')}/resolve`, form)
+  const path = await newest()
+  const { text } = await approver(path)
+  t.equal(text.match(/<dd>9,000\.00 in the loan’s currency<\/dd>/g)?.length, 2)
+  t.match(text, '<dd>USD 100.00</dd>', 'what was captured')
+  t.notMatch(text, 'USD 9,000')
+  await approver(`${path}/approve`, {})
+  await batch()
+  t.equal(await stateOf('pay_usd'), 'posted')
+  t.match(
+    (await viewer(pathOf('pay_usd'))).text,
+    /USD 100\.00<.*<dt>Amount for the loan<\/dt><dd>9,000\.00 in the loan’s currency as of 2026-02-06</s,
+  )
+})
+
 t.test('a time that was asked for is shown in the ledger’s time zone', async t => {
   await operator('/console/pause', { reason: 'close of business', until: '2099-03-05T18:30' })
   const { text } = await approver(await newest())
@@ -105,7 +128,7 @@ t.test('a bulk action is sent for approval with its count and sum', async t => {
   t.match((await operator(sent.headers.get('location') ?? '')).text, /Sent for approval/)
   const path = await newest()
   const { text } = await approver(path)
-  t.match(text, /INR 2,000\.00.*<dt>Sum<\/dt><dd>2,000\.00<.*<dt>Count<\/dt><dd>2<\/dd>/s)
+  t.match(text, /INR 2,000\.00.*<dt>Sum<\/dt><dd>INR 2,000\.00<.*<dt>Count<\/dt><dd>2<\/dd>/s)
   t.match(text, '<a href="/console/payments?lender=LENDER_03">payments with lender: LENDER_03</a>')
   await held(['pay_6'], 'LENDER_03')
   t.equal((await approver(`${path}/approve`, {})).status, 409)

@@ -16,7 +16,7 @@ import { DECISIONS, type DecisionName } from '../bulk/decisions.ts'
 import { matchingList } from '../bulk/matching-list.ts'
 import { answerPage } from '../frame/answer.ts'
 import { facts } from '../frame/facts.ts'
-import { amount, type Formats } from '../frame/formats.ts'
+import { amount, type Formats, IN_LOANS_CURRENCY } from '../frame/formats.ts'
 import { type Content, type Html, nothing } from '../frame/html.ts'
 import { type DoneKey, DoneQuery, doneNotice, donePath } from '../frame/notice.ts'
 import { approvalPath, bulkPath, paymentPath } from '../frame/paths.ts'
@@ -79,11 +79,12 @@ const noticeOn = ({ state }: ApprovalItem, done: string | undefined): Html =>
   done === 'proposed' && state !== 'proposed' ? nothing : doneNotice(done)
 
 function approvalFacts(approval: ApprovalItem, formats: Formats): Html {
-  const { act, state, currency } = approval
+  const { act, state, currency, request, facts: about } = approval
+  const captured = (about as { currency?: string }).currency ?? null
   return html`${facts([
     ['Act', actInWords(act)],
     ['Subject', approvalSubject(approval)],
-    ['Amount', amount(approval.amount, currency)],
+    ['Amount', amountOf(approval)],
     ['State', approvalState(state)],
     ['Proposed by', approval.proposed_by],
     ['Proposed', formats.time(approval.proposed_at)],
@@ -93,9 +94,18 @@ function approvalFacts(approval: ApprovalItem, formats: Formats): Html {
     ['Decided', formats.time(approval.decided_at)],
     ['Note of the decision', approval.decision_note],
   ])}
-<h2>What was asked for</h2>${facts(shown(approval.request, formats))}
-<h2>What it was about</h2>${facts(shown(approval.facts, formats))}`
+<h2>What was asked for</h2>${facts(shown(request, formats, sum => posted(sum, currency)))}
+<h2>What it was about</h2>${facts(shown(about, formats, sum => amount(sum, captured)))}`
 }
+
+const amountOf = ({ act, amount: sum, currency }: ApprovalItem): string =>
+  sum !== null && /^payment\.(post|assign)$/.test(act)
+    ? posted(sum, currency)
+    : amount(sum, currency)
+
+/** What is posted for a payment that is not in its loan's currency is in that one, which only the ledger knows. */
+const posted = (sum: string, currency: string | null): string =>
+  currency === null ? `${amount(sum)} ${IN_LOANS_CURRENCY}` : amount(sum, currency)
 
 /** A bulk action runs row by row, and only its own page shows its progress. */
 function progressLink({ act, state, request }: ApprovalItem): Html {
@@ -104,10 +114,16 @@ function progressLink({ act, state, request }: ApprovalItem): Html {
   return html`<p><a href="${bulkPath(id)}">Its progress</a></p>`
 }
 
-function shown(members: object, formats: Formats): [string, Content][] {
+type InWords = (sum: string) => string
+
+function shown(members: object, formats: Formats, sumInWords: InWords): [string, Content][] {
   return Object.entries(members)
-    .filter(([name]) => name !== 'if_match')
-    .map(([name, value]) => [capital(words(name)), inWords(name, value, members, formats)])
+    .filter(([name]) => name !== 'if_match' && name !== 'currency')
+    .map(([name, value]) => {
+      const isSum = value !== null && (name === 'amount' || name === 'sum')
+      const text = isSum ? sumInWords(String(value)) : inWords(name, value, members, formats)
+      return [capital(words(name)), text]
+    })
 }
 
 function inWords(name: string, value: unknown, members: object, formats: Formats): Content {
@@ -115,7 +131,6 @@ function inWords(name: string, value: unknown, members: object, formats: Formats
   const { decision = '' } = members as { decision?: string }
   if (name === 'filter' && Object.hasOwn(DECISIONS, decision))
     return matchingList(decision as DecisionName, value as Record<string, string>)
-  if (name === 'amount' || name === 'sum') return amount(String(value))
   if (typeof value === 'string' && INSTANT.test(value) && !Number.isNaN(Date.parse(value)))
     return formats.time(value)
   return typeof value === 'object' ? JSON.stringify(value) : String(value)

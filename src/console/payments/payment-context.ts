@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { rowById } from '../../http/lists/row-by-id.ts'
-import { isPaymentOutdated, unreadableKind } from '../../payments/locked-payment.ts'
+import { isConverted, isPaymentOutdated, unreadableKind } from '../../payments/locked-payment.ts'
 import type { ReferenceKind } from '../../payments/references/reference-record.ts'
 import { MAX_COUNTED } from '../lists/count.ts'
 
@@ -13,6 +13,8 @@ export type PaymentContext = {
   isOutdated: boolean
   note: string | null
   notedBy: string | null
+  /** What goes to the loan, where that is not the amount captured; `day` only if an operator decided so. */
+  forLoan: { amount: string; day: string | null; isConverted: boolean } | null
   /** The tracking id of the payment's last repayment. */
   repayment: string | null
   against: { gateway: string; gateway_payment_id: string; kind: 'refund' | 'chargeback' }[]
@@ -34,6 +36,9 @@ export function paymentContext(
 ): Promise<PaymentContext> {
   const context = sql<PaymentContext>`
     select ${unreadableKind} as "unreadableKind", ${isPaymentOutdated} as "isOutdated", t.note, t.noted_by as "notedBy",
+           case when t.kind = 'payment' and (t.decision = 'post' or t.payer_fee > 0) then
+             json_build_object('amount', trim_scale(core.posted_amount(t))::text, 'day', t.decided_day, 'isConverted', ${isConverted})
+           end as "forLoan",
            (select loanops.tracking_id(o) from loanops.operation o where o.id = t.operation_id) as repayment,
            (select coalesce(json_agg(a), '[]')
               from (select a.gateway, a.gateway_payment_id, a.kind from core.transaction a

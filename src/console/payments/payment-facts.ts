@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import { facts } from '../frame/facts.ts'
-import { amount, type Formats } from '../frame/formats.ts'
+import { amount, type Formats, IN_LOANS_CURRENCY } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { loanPath, operationPath, paymentPath, settlementPath } from '../frame/paths.ts'
 import { firstOf } from '../lists/first-of.ts'
@@ -21,6 +21,7 @@ export function paymentFacts(payment: PaymentItem, around: PaymentContext, forma
     ['Detail', payment.detail],
     ['Next try', formats.time(payment.next_try_at)],
     ['Amount', amount(payment.amount, payment.currency)],
+    ['Amount for the loan', amountForLoan(around.forLoan, payment.currency)],
     [
       'Went back',
       payment.returned_amount === null ? null : amount(payment.returned_amount, payment.currency),
@@ -52,6 +53,13 @@ export function paymentFacts(payment: PaymentItem, around: PaymentContext, forma
     ['First event', `${payment.raw_table} ${payment.raw_id}`],
   ])}
 ${hints(payment.hints)}`
+}
+
+function amountForLoan(forLoan: PaymentContext['forLoan'], currency: string | null): string {
+  if (forLoan === null) return ''
+  const { amount: sum, day, isConverted } = forLoan
+  const shown = isConverted ? `${amount(sum)} ${IN_LOANS_CURRENCY}` : amount(sum, currency)
+  return day === null ? shown : `${shown} as of ${day}`
 }
 
 const linked = (id: string | null, pathOf: (id: string) => string): Html | null =>

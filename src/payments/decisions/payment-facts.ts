@@ -23,7 +23,7 @@ export async function decisionFacts(
     // A reference applies to every later payment, whatever its amount.
     parts: acts.map(act => ({ act, amount: act === 'reference.write' ? null : amount })),
     amount: decided ?? capturedAmount,
-    currency,
+    currency: decided !== undefined && payment.isConverted ? null : currency,
     shown: {
       kind,
       state,
@@ -31,6 +31,7 @@ export async function decisionFacts(
       objection,
       external_loan_id: loan,
       amount: capturedAmount,
+      currency,
       verified: payment.isVerified,
       events,
     },

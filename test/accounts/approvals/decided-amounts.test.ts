@@ -24,5 +24,5 @@ t.test('assigning what is posted in another currency counts as much as posting i
   const assigned = await asha.post('payments/gateway_a/pay_1/assign', { external_loan_id: 'L-1' })
   t.match(assigned, { status: 202, body: { act: 'payment.assign' } })
   const { body } = await ravi.get(`approvals/${assigned.body.approval_id}`)
-  t.match(body, { amount: '9000' })
+  t.match(body, { amount: '9000', currency: null, facts: { amount: '100', currency: 'USD' } })
 })
