@@ -25,7 +25,8 @@ const WHAT_OUR_READING_NEEDS = {
 
 /**
  * Sets up a session. `synchronous_commit` is on whatever the database says, because what we acknowledge must be on
- * disk. These are not startup parameters, because PgBouncer refuses those.
+ * disk. These are not startup parameters, because PgBouncer refuses those. PostgreSQL before 17 has no transaction_timeout;
+ * asking pg_settings for it takes a quarter of the whole connecting.
  */
 export async function setUpSession(client: pg.ClientBase, statementMs: number): Promise<void> {
   // A migration waits for another one to end, and keeps its lock while another session creates queues. Each of its files
@@ -49,7 +50,6 @@ export async function setUpSession(client: pg.ClientBase, statementMs: number): 
       // Where scans are avoided, PostgreSQL before 18 takes a short statement for a costly one and compiles it, in each
       // session and for each row that a trigger sees: that takes a hundred times as long as the statement.
       'set jit = off',
-      // PostgreSQL before 17 does not have this setting. Reading pg_settings takes half as long as the whole connecting.
       `select set_config('transaction_timeout', '0', false) where current_setting('transaction_timeout', true) <> '0'`,
       `select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') <> 'remote_apply'`,
     ].join('; '),
