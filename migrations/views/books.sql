@@ -47,6 +47,14 @@ create or replace function core.returnable_amount(t core.transaction) returns nu
   select core.posted_amount(t) + case when t.decided_amount is null then coalesce(t.payer_fee, 0) else 0 end
 $$;
 
+-- All events of a payment, with the refunds and chargebacks that have its id. Each of the two indexes of events by payment has a
+-- part of them, so a search that says nothing of `set_aside` would read the events of all payments.
+create or replace function core.events_of(wanted_gateway text, payment_id text) returns setof core.event language sql stable as $$
+  select * from core.event where gateway_payment_id = payment_id and gateway = wanted_gateway and set_aside is null
+  union all
+  select * from core.event where gateway_payment_id = payment_id and gateway = wanted_gateway and set_aside is not null
+$$;
+
 -- What was posted to these loans in this period; a payment that went back as a whole has the amount 0. An operator's amount and
 -- day take precedence over the payment's; otherwise any event of the captured money may have given the day.
 create or replace function core.posted_to(loans text[], since timestamptz, until timestamptz, time_zone text)
@@ -58,9 +66,8 @@ create or replace function core.posted_to(loans text[], since timestamptz, until
          case when t.decided_day is not null then array[t.decided_day] else array(
            select (t.paid_at at time zone time_zone)::date
            union
-           select (e.paid_at at time zone time_zone)::date from core.event e
-            where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway and e.kind = t.kind
-              and e.status = 'captured' and e.paid_at is not null
+           select (e.paid_at at time zone time_zone)::date from core.events_of(t.gateway, t.gateway_payment_id) e
+            where e.kind = t.kind and e.status = 'captured' and e.paid_at is not null
             order by 1) end
     from unnest(loans) l (loan)
    cross join lateral (

@@ -14,9 +14,8 @@ begin
      where t.gateway_payment_id = f.gateway_payment_id and t.gateway = f.gateway and t.kind = f.kind
        and (f.problem = 'unreadable' or t.problem = 'unknown_event')
        -- Another event may report the same payment.
-       and not exists (select from core.event e
-                        where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway and e.kind = t.kind
-                          and (e.source, e.raw_id) not in (select source, raw_id from forgotten))
+       and not exists (select from core.events_of(t.gateway, t.gateway_payment_id) e
+                        where e.kind = t.kind and (e.source, e.raw_id) not in (select source, raw_id from forgotten))
   )
   select array_agg(gateway_payment_id) into changed from forgotten;
   readable := array(select id from unnest(reread) id

@@ -34,8 +34,8 @@ create or replace function core.unverified_payments(wanted_backfill uuid, wanted
    cross join lateral (
      select max(said.trust)
        from (select (core.own_proof(e) is not null and not e.is_outside)::integer
-               from core.event e
-              where e.gateway_payment_id = id and e.gateway = wanted_gateway and e.kind = 'payment' and e.status = 'captured'
+               from core.events_of(wanted_gateway, id) e
+              where e.kind = 'payment' and e.status = 'captured'
              union all
              select n.is_verified::integer from core.backfill_pending n
               where n.backfill_id = wanted_backfill and n.payment_id = id) said (trust)) t (trust)
@@ -52,9 +52,8 @@ create or replace function core.nameless_payments(wanted_gateway text, ids text[
     from core.transaction t
    where t.gateway_payment_id = any(ids) and t.gateway = wanted_gateway and t.kind = 'payment'
      and t.is_captured and t.external_loan_id is null and t.decision is null
-     and not exists (select from core.event e
-                      where e.gateway_payment_id = t.gateway_payment_id and e.gateway = wanted_gateway and e.kind = 'payment'
-                        and e.verified_by = 'gateway_api')
+     and not exists (select from core.events_of(wanted_gateway, t.gateway_payment_id) e
+                      where e.kind = 'payment' and e.verified_by = 'gateway_api')
 $$;
 
 -- The positions of those bodies, in base64, with a refund or chargeback that no verified event reports with this outcome.
@@ -70,8 +69,8 @@ begin
      where f.kind in ('refund', 'chargeback')
        -- As "not exists", this would be planned for a thousand facts in each body, and read all events.
        and (select true
-              from core.event e
-             where e.gateway_payment_id = stored.id and e.gateway = $1 and e.kind = f.kind
+              from core.events_of($1, stored.id) e
+             where e.kind = f.kind
                and core.own_proof(e) is not null and not e.is_outside
                and (f.status = 'open' or e.status = f.status or f.status = 'done' and e.status = 'never_captured')
                -- A dispute that was decided may be claimed, and decided, again in its next phase.
@@ -80,8 +79,8 @@ begin
                -- A refund that failed may be made after all, and fail again. A row of gateway B's reconciliation says what was then.
                and (f.kind <> 'refund' or f.hints ? 'is_of_row' and e.paid_at is not distinct from f.paid_at
                     or (select true
-                          from core.event u
-                         where u.gateway_payment_id = stored.id and u.gateway = $1 and u.kind = 'refund'
+                          from core.events_of($1, stored.id) u
+                         where u.kind = 'refund'
                            and case when f.status = 'undone' then u.status in ('done', 'never_captured') and u.verified_by is not null
                                     else u.status = 'undone' and u.verified_by = 'gateway_api' end
                            and not u.is_outside and u.received_at > e.received_at
@@ -99,8 +98,9 @@ begin
   execute format($sql$
     select count(distinct e.raw_id)
       from base.%I(decode($1, 'base64')) f
-      join core.event e on e.gateway_payment_id = any(core.stored_ids($2, f.kind, f.payment_id)) and e.gateway = $2 and e.kind = f.kind
-     where e.verified_by = 'gateway_api'$sql$, wanted_gateway) into times using body, wanted_gateway;
+     cross join lateral unnest(core.stored_ids($2, f.kind, f.payment_id)) stored (id)
+     cross join lateral core.events_of($2, stored.id) e
+     where e.kind = f.kind and e.verified_by = 'gateway_api'$sql$, wanted_gateway) into times using body, wanted_gateway;
   return times;
 end
 $$;

@@ -7,6 +7,7 @@ import { newId } from '../../src/ids.ts'
 import { serviceWithPosted } from '../support/books/readback.ts'
 import { buffersOf } from '../support/database/buffers.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
+import { refundA } from '../support/payments/gateway-events.ts'
 
 t.test('a finding about an earlier posting says nothing about a newer one', async t => {
   const { db, stateOf } = await serviceWithPosted(t, ['pay_1'])
@@ -55,8 +56,31 @@ t.test('the payments of a few loans are found by their loans, whatever statistic
     sql`select * from core.posted_to(array(select 'L-' || n from generate_series(1, 10) n), '-infinity', 'infinity', 'UTC')`.execute(
       db,
     )
-  // A page for each of the 1,000 payments, and two to learn that it has no events.
-  t.ok((await pagesOf(ownerUrl, ofTen)) < 5_000)
+  // A page for each of the 1,000 payments, and two of each of two indexes to learn that it has no events.
+  t.ok((await pagesOf(ownerUrl, ofTen)) < 6_000)
+})
+
+t.test('neither a read-back nor a fetch reads the events of other payments', async t => {
+  const { db, ownerUrl } = await freshDatabase(t)
+  await addPosted(db)
+  await sql`
+    insert into core.event (source, raw_id, gateway, kind, gateway_payment_id, status, paid_at, lender, received_at, set_aside)
+    select source, raw_id, gateway, kind, gateway_payment_id, 'captured', received_at, lender, received_at,
+           case when id::text like '%0' then 'repeat' end
+      from core.transaction`.execute(db)
+  await sql`vacuum analyze`.execute(db)
+  const refund = Buffer.from(JSON.stringify(refundA({ id: 'rfnd_1', of: '7' }))).toString('base64')
+  const asked = [
+    sql`core.posted_to(array['L-7'], '-infinity', 'infinity', 'UTC')`,
+    sql`core.unverified_payments(${newId()}, 'gateway_a', array(select n::text from generate_series(1, 100) n))`,
+    sql`core.nameless_payments('gateway_a', array(select n::text from generate_series(1, 100) n))`,
+    sql`core.unreported('gateway_a', array[${refund}::text])`,
+    sql`core.times_answered('gateway_a', ${refund})`,
+  ]
+  for (const one of asked) {
+    const pages = await pagesOf(ownerUrl, db => sql`select * from ${one} found`.execute(db))
+    t.ok(pages < 2_000, `${pages} pages`)
+  }
 })
 
 /** Two hundred loans with a hundred payments each, over as many days. */
