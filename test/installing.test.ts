@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { readFileSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { neededBy } from '../src/ledger/check/set-up/permissions.ts'
 import { operationCatalogue } from '../src/operations/catalogue.ts'
@@ -27,4 +29,19 @@ t.test('the unit of installing.md starts Node as npm start does, and lets a stop
   t.same(flags(unit), flags(scripts.start))
   t.same(flags(read('Dockerfile').replace(/^#.*$/gm, '')), flags(scripts.start))
   t.ok(Number(/TimeoutStopSec=(\d+)/.exec(unit)?.[1]) > STOP_TAKES_SECONDS)
+})
+
+const skip = process.platform !== 'linux' && 'the ln of this machine has no -T'
+
+t.test('an upgrade by installing.md makes the unit start the new program', { skip }, t => {
+  const page = read('docs/installing.md')
+  const folder = t.testdir({ 'loanops-1': {}, 'loanops-2': {} })
+  const [, unit = ''] = /^WorkingDirectory=\/opt\/(.*)$/m.exec(page) ?? []
+  const links = [...page.matchAll(/ln -sfnT loanops-\d \/opt\/loanops/g)].map(([line]) => line)
+  t.equal(links.length, 2, 'at the first installation, and at an upgrade')
+  for (const [index, line] of links.entries()) {
+    execFileSync('sh', ['-c', line.replace('/opt', folder)])
+    t.equal(realpathSync(join(folder, unit)), join(realpathSync(folder), `loanops-${index + 1}`))
+  }
+  t.end()
 })
