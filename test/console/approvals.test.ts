@@ -8,7 +8,7 @@ import { withLedger } from '../support/payments/payments.ts'
 import { until } from '../support/until.ts'
 
 const APPROVALS =
-  'payment.dismiss,payment.assign>2000,payment.post>100,bulk,ledger.pause,account.unlock'
+  'payment.dismiss,payment.assign>2000,payment.post>100,bulk,ledger.pause,account.unlock,reference.write'
 const service = withLedger(await startWithConsole(t, { APPROVALS, DOCS_ENABLED: 'true' }))
 const { url, operator, admin, viewer, webhook, batch, payment } = service
 await admin('/console/accounts', { ...APPROVER, role: 'operator' })
@@ -71,26 +71,39 @@ t.test('the proposal shows who asked for what, and what it is about', async t =>
   t.notMatch((await viewer(path)).text, /(Approve|Reject|Withdraw)<\/button>/)
 })
 
-t.test('a proposal shows what is posted for a payment in another currency in the loan’s', async t => {
-  const event = capturedA({ id: 'pay_usd', loan: 'L-1', amount: 10_000, currency: 'USD' })
-  await webhook('gateway_a', event, { lender: 'LENDER_02' })
-  await batch()
-  const { if_match = '' } = await hidden(operator, pathOf('pay_usd'))
-  const post = { outcome: 'post', external_loan_id: 'L-1', amount: '9000.00', note: 'at 90' }
-  const form = { ...post, paid_on: '06 February 2026', if_match }
-  await operator(`${pathOf('pay_usd')}/resolve`, form)
-  const path = await newest()
-  const { text } = await approver(path)
-  t.equal(text.match(/<dd>9,000\.00 in the loan’s currency<\/dd>/g)?.length, 2)
-  t.match(text, '<dd>USD 100.00</dd>', 'what was captured')
-  t.notMatch(text, 'USD 9,000')
-  await approver(`${path}/approve`, {})
-  await batch()
-  t.equal(await stateOf('pay_usd'), 'posted')
-  t.match(
-    (await viewer(pathOf('pay_usd'))).text,
-    /USD 100\.00<.*<dt>Amount for the loan<\/dt><dd>9,000\.00 in the loan’s currency as of 2026-02-06</s,
-  )
+t.test(
+  'a proposal shows what is posted for a payment in another currency in the loan’s',
+  async t => {
+    const event = capturedA({ id: 'pay_usd', loan: 'L-1', amount: 10_000, currency: 'USD' })
+    await webhook('gateway_a', event, { lender: 'LENDER_02' })
+    await batch()
+    const { if_match = '' } = await hidden(operator, pathOf('pay_usd'))
+    const post = { outcome: 'post', external_loan_id: 'L-1', amount: '9000.00', note: 'at 90' }
+    const form = { ...post, paid_on: '06 February 2026', if_match }
+    await operator(`${pathOf('pay_usd')}/resolve`, form)
+    const path = await newest()
+    const { text } = await approver(path)
+    t.equal(text.match(/<dd>9,000\.00 in the loan’s currency<\/dd>/g)?.length, 2)
+    t.match(text, '<dd>USD 100.00</dd>', 'what was captured')
+    t.notMatch(text, 'USD 9,000')
+    await approver(`${path}/approve`, {})
+    await batch()
+    t.equal(await stateOf('pay_usd'), 'posted')
+    t.match(
+      (await viewer(pathOf('pay_usd'))).text,
+      /USD 100\.00<.*<dt>Amount for the loan<\/dt><dd>9,000\.00 in the loan’s currency as of 2026-02-06</s,
+    )
+  },
+)
+
+t.test('the removal of a reference is not taken for its registration', async t => {
+  const reference = { gateway: 'gateway_a', kind: 'order', value: 'order_1' }
+  await operator('/console/references/add', { ...reference, external_loan_id: 'L-1' })
+  const added = await newest()
+  t.match((await approver(added)).text, '<dt>Call</dt><dd>reference put</dd>')
+  t.equal((await approver(`${added}/approve`, {})).status, 303)
+  await operator('/console/references/remove', reference)
+  t.match((await approver(await newest())).text, '<dt>Call</dt><dd>reference delete</dd>')
 })
 
 t.test('a time that was asked for is shown in the ledger’s time zone', async t => {

@@ -27,6 +27,7 @@ export const Approval = titled('Approval', {
   decided_at: NullableText,
   decision_note: NullableText,
   expires_at: Type.String(),
+  call: Type.String({ description: 'which call of its act was made, such as reference.delete' }),
   request: { ...Members, description: 'what was asked for' },
   facts: { ...Members, description: 'what it was about when it was proposed' },
 })

@@ -9,7 +9,7 @@ type Query = { state?: string; act?: string; limit: number; cursor?: string }
 
 const items = sql<object>`
   select v.approval_id, v.act, v.subject, trim_scale(v.amount)::text as amount, v.currency, v.state, v.proposed_by, v.proposed_at,
-         v.note, v.decided_by, v.decided_at, v.decision_note, v.expires_at, a.request - 'password_hash' as request, a.facts
+         v.note, v.decided_by, v.decided_at, v.decision_note, v.expires_at, a.call, a.request - 'password_hash' as request, a.facts
     from ops.approval v join loanops.approval a on a.id = v.approval_id`
 const view = openView<Static<typeof Approval>>(items, 'approval_id', 'approval')
 export const findApproval = view.one

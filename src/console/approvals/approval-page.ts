@@ -79,7 +79,7 @@ const noticeOn = ({ state }: ApprovalItem, done: string | undefined): Html =>
   done === 'proposed' && state !== 'proposed' ? nothing : doneNotice(done)
 
 function approvalFacts(approval: ApprovalItem, formats: Formats): Html {
-  const { act, state, currency, request, facts: about } = approval
+  const { act, call, state, currency, request, facts: about } = approval
   const captured = (about as { currency?: string }).currency ?? null
   return html`${facts([
     ['Act', actInWords(act)],
@@ -94,7 +94,7 @@ function approvalFacts(approval: ApprovalItem, formats: Formats): Html {
     ['Decided', formats.time(approval.decided_at)],
     ['Note of the decision', approval.decision_note],
   ])}
-<h2>What was asked for</h2>${facts(shown(request, formats, sum => posted(sum, currency)))}
+<h2>What was asked for</h2>${facts([['Call', actInWords(call)], ...shown(request, formats, sum => posted(sum, currency))])}
 <h2>What it was about</h2>${facts(shown(about, formats, sum => amount(sum, captured)))}`
 }
 
