@@ -152,7 +152,7 @@ t.test('an unreadable event is not booked beside its payment or another event of
   })
 })
 
-t.test('a payment whose amount nothing proves is posted by a person alone', async t => {
+t.test('a payment whose amount is not known is posted by a person alone', async t => {
   const service = await withLoan(t)
   await service.sent([capturedA({ amount: 'ten' }), capturedA({ id: 'pay_2' })])
   const { body } = await service.call('GET', '/api/payments?reason=unreadable')
