@@ -1,5 +1,5 @@
-// npm run production-check: runs what docs/installing.md prints, with the PostgreSQL of npm and with the systemd, nginx, Prometheus, psql
-// and PgBouncer of this machine. What is not installed is named and left out.
+// npm run production-check: runs what docs/installing.md prints, and the proxy of docs/replacing.md, with the PostgreSQL of npm and with
+// the systemd, nginx, Prometheus, psql and PgBouncer of this machine. What is not installed is named and left out.
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -38,7 +38,10 @@ const NOT_PUBLIC = [
   '/api/webhooks/../../readyz',
   '/%64ocs/',
 ]
+/** nginx refuses bodies of more than 1 MiB by default. */
+const PORTFOLIO = 'x'.repeat(2 * 1024 * 1024)
 const page = readFileSync(resolve(ROOT, 'docs/installing.md'), 'utf8')
+const replacing = readFileSync(resolve(ROOT, 'docs/replacing.md'), 'utf8')
 
 const poolers: ChildProcess[] = []
 const folder = mkdtempSync(join(tmpdir(), 'loanops-production-'))
@@ -48,6 +51,7 @@ const postgres = await startPostgres({ folder: join(folder, 'postgres'), passwor
 try {
   await check('systemd-analyze', verifyUnit)
   await check('nginx', tryNginx)
+  await check('nginx', tryOtherPaths)
   await check('promtool', verifyPrometheus)
   await check('psql', setUpDatabase)
   await check('pgbouncer', tryPoolers)
@@ -82,37 +86,73 @@ function verifyUnit(): string {
   return 'systemd-analyze accepts the unit'
 }
 
-/** The site in front of a server that answers with the path that it got. This machine's address is none of the LOS's. */
+/** The site in front of a server. This machine's address is none of the LOS's. */
 async function tryNginx(): Promise<string> {
-  const port = await freePort(0)
-  const server = createServer((request, response) => response.end(request.url))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port: behind } = server.address() as AddressInfo
   const site = block('nginx')
     .replace(/\/etc\/ssl\/\S+(?=;)/g, PEM)
-    .replace(/127\.0\.0\.1:300\d/g, `127.0.0.1:${behind}`)
-    .replace('listen 443', `listen 127.0.0.1:${port}`)
-  const path = write(
-    'nginx.conf',
-    `pid ${folder}/nginx.pid;\nerror_log stderr;\ndaemon off;\nevents {}\nhttp {\naccess_log off;\n${site}}\n`,
-  )
-  const nginx = spawn('nginx', ['-c', path, '-p', folder], { stdio: ['ignore', 'ignore', 'pipe'] })
-  const said = text(nginx.stderr)
-  try {
-    const until = Date.now() + STARTS_WITHIN_MS
-    while ((await passedOn(port, WEBHOOK).catch(() => '')) !== WEBHOOK) {
-      if (nginx.exitCode !== null || Date.now() > until) throw new Error(await said)
-      await sleep(100)
-    }
+    .replace('listen 443', 'listen 127.0.0.1:PORT')
+  await behindNginx(site, async port => {
+    await until(async () => (await passedOn(port, WEBHOOK)) === WEBHOOK)
     for (const path of NOT_PUBLIC) {
       const passed = await passedOn(port, path)
       if (passed !== null && !WEBHOOKS.test(passed)) throw new Error(`the public reaches ${path}`)
     }
-    return 'nginx accepts the site, and lets the public reach nothing but the webhooks'
+  })
+  return 'nginx accepts the site, and lets the public reach nothing but the webhooks'
+}
+
+/** A LOS that cannot change its paths also uploads portfolios under them. */
+async function tryOtherPaths(): Promise<string> {
+  const site = `server {\nlisten 127.0.0.1:PORT;\n${block('nginx', replacing)}}\n`
+  await behindNginx(site, async port => {
+    const call = async (path: string, body?: string) => {
+      const url = `http://127.0.0.1:${port}/services/loans/v2/${path}`
+      const init = body === undefined ? {} : { method: 'POST', body }
+      return (await fetch(url, init)).text()
+    }
+    const track = 'ledger/track/LOAN_CREATE%7C1?wait=5'
+    await until(async () =>
+      /^\/api\/ledger\/track\/LOAN_CREATE(\||%7C)1\?wait=5$/.test(await call(track)),
+    )
+    const uploaded = await call('migration/upload', PORTFOLIO)
+    if (uploaded !== '/api/migration/upload') throw new Error(`it answers an upload: ${uploaded}`)
+  })
+  return 'nginx lets a LOS with other paths track operations and upload portfolios'
+}
+
+/** The server answers with the path that it got. */
+async function behindNginx(site: string, run: (port: number) => Promise<void>): Promise<void> {
+  const port = await freePort(0)
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => response.end(request.url))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port: behind } = server.address() as AddressInfo
+  const served = site
+    .replace(/127\.0\.0\.1:300\d/g, `127.0.0.1:${behind}`)
+    .replace('127.0.0.1:PORT', `127.0.0.1:${port}`)
+  const path = write(
+    'nginx.conf',
+    `pid ${folder}/nginx.pid;\nerror_log stderr;\ndaemon off;\nevents {}\nhttp {\naccess_log off;\n${served}}\n`,
+  )
+  const nginx = spawn('nginx', ['-c', path, '-p', folder], { stdio: ['ignore', 'ignore', 'pipe'] })
+  const said = text(nginx.stderr)
+  try {
+    await run(port).catch(async error => {
+      throw nginx.exitCode === null ? error : new Error(await said)
+    })
   } finally {
     nginx.kill()
     server.close()
+  }
+}
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  const end = Date.now() + STARTS_WITHIN_MS
+  while (!(await isSo().catch(() => false))) {
+    if (Date.now() > end) throw new Error('nginx does not pass on what it should')
+    await sleep(100)
   }
 }
 
@@ -236,9 +276,9 @@ function databaseOf(url: string): string {
   return database.href
 }
 
-function block(language: string): string {
-  const found = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'ms').exec(page)?.[1]
-  if (found === undefined) throw new Error(`docs/installing.md has no block in ${language}`)
+function block(language: string, text = page): string {
+  const found = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'ms').exec(text)?.[1]
+  if (found === undefined) throw new Error(`the page has no block in ${language}`)
   return found
 }
 
