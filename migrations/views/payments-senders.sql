@@ -75,7 +75,7 @@ create or replace function core.unasked_loans(wanted_gateway text, payment_id te
   language sql stable as $$
   select loan
     from (select coalesce(t.assigned_loan_id, e.external_loan_id, case when t.matched_by is not null then t.named_loan_id end) as loan,
-                 e.received_at, e.verified_by is not null as is_verified,
+                 e.received_at, e.verified_by is not null as is_verified, e.status = 'captured' as is_captured,
                  e.verified_by is not distinct from 'gateway_api'
                    or exists (select from core.allowed_network n where n.gateway = e.gateway and e.address <<= n.network) as is_inside
             from core.event e
@@ -86,10 +86,10 @@ create or replace function core.unasked_loans(wanted_gateway text, payment_id te
                    union
                    select of_payment_id from core.event r
                     where r.gateway_payment_id = unasked_loans.payment_id and r.gateway = wanted_gateway and r.set_aside is null)
-             and e.gateway = wanted_gateway and e.kind = 'payment' and e.status = 'captured' and e.set_aside is null) named
+             and e.gateway = wanted_gateway and e.kind = 'payment' and e.status in ('captured', 'failed') and e.set_aside is null) named
    where core.can_be_loan(loan) and not exists (select from core.loan_product p where p.external_loan_id = loan)
    group by loan
-   order by bool_or(is_inside) desc, bool_or(is_verified) desc, min(received_at)
+   order by bool_or(is_inside) desc, bool_or(is_verified) desc, bool_or(is_captured) desc, min(received_at)
    -- However many loans are named, we ask for no more than these.
    limit 5
 $$;

@@ -5,6 +5,8 @@ import { PAID_AT } from '../support/books/gateways.ts'
 import {
   capturedA,
   disputeA,
+  eventB,
+  PAID_AT_ISO,
   refundA,
   refundB,
   signedA,
@@ -404,6 +406,29 @@ test('a dismissed payment that the gateway has after all gets an objection', asy
     state: 'dismissed',
     objection: 'events_disagree',
   })
+})
+
+test('the gateway is asked about a loss of a failed payment of a loan not seen before', async t => {
+  await service.loan('L-79', { product: 7 })
+  await webhook(B, eventB('PAYMENT_FAILED_WEBHOOK', { id: '79', loan: 'L-79', status: 'FAILED' }))
+  await webhook(B, lossB('79', 'disp_79'))
+  await batch()
+  t.same(await stateOf('79'), ['failed', null, null])
+  t.same(await stateOf('disp_79'), ['suspense', 'not_at_gateway', null])
+})
+
+const lossB = (of: string, dispute_id: string) => ({
+  type: 'DISPUTE_CLOSED',
+  event_time: PAID_AT_ISO,
+  data: {
+    dispute: {
+      dispute_id,
+      dispute_status: 'CHARGEBACK_MERCHANT_LOST',
+      dispute_amount: 1000,
+      created_at: PAID_AT_ISO,
+    },
+    order_details: { order_id: `order_${of}`, cf_payment_id: of, payment_currency: 'INR' },
+  },
 })
 
 async function eachIsPostedOnceAndSettled(t: Test, service: PaymentService): Promise<void> {
