@@ -227,6 +227,8 @@ create or replace function core.settle(wanted_gateway text, changed text[], has_
 declare
   ids text[];
   known text[];
+  -- The known ones, each with its loan.
+  before text[];
   crowded text[];
   undecided text[];
   has_marks boolean;
@@ -236,10 +238,10 @@ begin
   ids := core.with_relatives(wanted_gateway, changed);
   -- Batches and results change payments without the lock for settling. Locking these rows, in the order in which results
   -- lock them, waits for such changes to commit.
-  known := array(select locked.gateway_payment_id
-                   from (select t.gateway_payment_id from core.transaction t
-                          where t.gateway_payment_id = any(ids) and t.gateway = wanted_gateway
-                          order by t.gateway_payment_id, t.kind for no key update) locked);
+  select coalesce(array_agg(locked.id), '{}'), array_agg(locked.with_loan) into known, before
+    from (select t.gateway_payment_id as id, core.with_loan(t) as with_loan from core.transaction t
+           where t.gateway_payment_id = any(ids) and t.gateway = wanted_gateway
+           order by t.gateway_payment_id, t.kind for no key update) locked;
   has_marks := core.mark_events(wanted_gateway, ids, case when has_news then changed else '{}' end);
   if has_news and known <> '{}' then
     perform core.end_refusals(wanted_gateway, known);
@@ -266,7 +268,7 @@ begin
     perform core.decide_payments(wanted_gateway, undecided);
   end if;
   if has_marks or has_reversals then
-    perform core.note_unjudged(wanted_gateway, ids, known);
+    perform core.note_unjudged(wanted_gateway, ids, before);
   end if;
 end
 $$;

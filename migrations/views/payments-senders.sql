@@ -94,9 +94,13 @@ create or replace function core.unasked_loans(wanted_gateway text, payment_id te
    limit 5
 $$;
 
+create or replace function core.with_loan(t core.transaction) returns text language sql immutable parallel safe as $$
+  select t.kind || ' ' || t.gateway_payment_id || coalesce(' ' || t.external_loan_id, '')
+$$;
+
 -- Notes payments with an objection whose lender the ledger has not been asked for, and refunds that name several payments. Also
--- payments that are not among the `known` ones: what came with them was judged before they had a loan.
-create or replace function core.note_unjudged(wanted_gateway text, touched text[], known text[]) returns void
+-- payments that were not there `before`, or had another loan: what came with them was judged before they had this one.
+create or replace function core.note_unjudged(wanted_gateway text, touched text[], before text[]) returns void
   language sql volatile as $$
   insert into core.unjudged_payment (gateway, gateway_payment_id, may_wait)
   select t.gateway, t.gateway_payment_id,
@@ -118,7 +122,7 @@ create or replace function core.note_unjudged(wanted_gateway text, touched text[
                          where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway and e.kind = t.kind
                            and e.of_payment_id <> t.of_payment_id and e.set_aside is null)
          end
-     and (t.gateway_payment_id <> all(known) or exists (select from core.unasked_loans(t.gateway, t.gateway_payment_id)))
+     and ((core.with_loan(t) = any(before)) is not true or exists (select from core.unasked_loans(t.gateway, t.gateway_payment_id)))
   on conflict do nothing
 $$;
 

@@ -128,6 +128,21 @@ t.test('a refund from outside holds no payment that a reference gives its loan',
   t.match((await service.payment('rfnd_matched')).payment, outsider)
 })
 
+t.test('a refund from outside holds no known payment that gets its loan along with it', async t => {
+  await service.inside(capturedA({ id: 'pay_known', loan: 'L-2' }))
+  t.match(await service.settled('pay_known'), { state: 'posted' }, 'the loan’s lender is known')
+  const path = '/api/references/gateway_a/order/order_late'
+  await service.call('PUT', path, { external_loan_id: 'L-2' })
+  await service.inside(capturedA({ id: 'pay_late' }))
+  t.match(await service.settled('pay_late'), { reason: 'no_loan_named' })
+  await service.inside(
+    eventA('order.paid', { id: 'pay_late', payment: { order_id: 'order_late' } }),
+  )
+  await service.outside(refundOf('pay_late', 'rfnd_late', 'created'))
+  t.match(await service.settled('pay_late'), { state: 'posted', objection: null })
+  t.match((await service.payment('rfnd_late')).payment, { reason: 'sender_not_allowed' })
+})
+
 t.test('no refund is taken from its payment by what comes from outside', async t => {
   const ids: string[] = []
   const later: (() => Promise<unknown>)[] = []
