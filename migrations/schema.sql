@@ -440,6 +440,7 @@ create table core.statement_file (
 );
 CREATE INDEX statement_file_bytes ON core.statement_file USING btree (file_sha256, id) WHERE (file_sha256 IS NOT NULL);
 CREATE INDEX statement_file_gateway ON core.statement_file USING btree (gateway, id);
+CREATE INDEX statement_file_withdrawn ON core.statement_file USING btree (id) WHERE (withdrawn_at IS NOT NULL);
 
 create table core.transaction (
   id uuid default raw.new_id() not null,
@@ -517,6 +518,7 @@ CREATE INDEX transaction_bank_reference ON core.transaction USING btree (COALESC
 CREATE INDEX transaction_batch ON core.transaction USING btree (batch_id, state) WHERE (batch_id IS NOT NULL);
 CREATE INDEX transaction_debit ON core.transaction USING btree (((hints ->> 'cf_txn_id'::text))) WHERE ((hints ->> 'cf_txn_id'::text) IS NOT NULL);
 CREATE INDEX transaction_decided_unreadable ON core.transaction USING btree (decided_day) WHERE ((problem = 'unreadable'::text) AND (decided_day IS NOT NULL));
+CREATE INDEX transaction_gateway ON core.transaction USING btree (((gateway || ''::text)), id, lender);
 CREATE INDEX transaction_lender ON core.transaction USING btree (lender, id);
 CREATE INDEX transaction_loan ON core.transaction USING btree (external_loan_id, id) WHERE (external_loan_id IS NOT NULL);
 CREATE INDEX transaction_not_payment ON core.transaction USING btree (kind, id) WHERE (kind <> 'payment'::text);
@@ -715,6 +717,7 @@ CREATE INDEX callback_first ON loanops.callback USING btree (next_try_at) WHERE 
 CREATE INDEX callback_of_rare_type ON loanops.callback USING btree (type, seq) WHERE (type <> ALL (ARRAY['operation.succeeded'::text, 'payment.posted'::text]));
 CREATE INDEX callback_of_subject ON loanops.callback USING btree (subject, seq);
 CREATE INDEX callback_pending ON loanops.callback USING btree (subject, sequence) WHERE (state = 'pending'::text);
+CREATE INDEX callback_pending_newest ON loanops.callback USING btree (created_at, seq) WHERE ((state || ''::text) = 'pending'::text);
 CREATE INDEX callback_unnumbered ON loanops.callback USING btree (seq) WHERE (body IS NULL);
 
 create table loanops.callback_attempt (
@@ -936,6 +939,7 @@ CREATE INDEX operation_of_api_processing ON loanops.operation USING btree (seq) 
 CREATE INDEX operation_of_client ON loanops.operation USING btree (waits_for, seq) WHERE (operation_type = 'LOAN_CREATE'::text);
 CREATE INDEX operation_of_migration_by_type ON loanops.operation USING btree (operation_type, seq) WHERE (origin = 'migration'::text);
 CREATE INDEX operation_of_others ON loanops.operation USING btree (origin, seq) WHERE (origin <> 'api'::text);
+CREATE INDEX operation_of_payment_by_type ON loanops.operation USING btree (operation_type, seq) WHERE ((origin = 'payment'::text) AND (operation_type <> 'REPAYMENT'::text));
 CREATE INDEX operation_purgeable ON loanops.operation USING btree (processed_at) WHERE ((status <> 'processing'::text) AND (purged_at IS NULL));
 CREATE INDEX operation_tracking_id ON loanops.operation USING btree ((((operation_type || '|'::text) || (id)::text)));
 CREATE INDEX operation_unfinished ON loanops.operation USING btree (subject, seq) WHERE (status = 'processing'::text);

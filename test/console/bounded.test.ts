@@ -43,6 +43,14 @@ t.test('no list or count of the console scans a history to show a few rows', asy
     'the client of a loan with a long history': db => clientOf(db, 'HOT'),
     'what has an unknown outcome among the unfinished': db =>
       listOperations(db, { waiting_for: 'outcome_unknown', limit }),
+    'reversals among repayments': db =>
+      listOperations(db, { operation_type: 'REPAYMENT_REVERSAL', limit }),
+    'payments at a gateway that their lender does not use': db =>
+      findPayments(db, { lender: 'LENDER_02', gateway: 'gateway_b', limit }, ZONE),
+    'pending callbacks where all are delivered': db =>
+      listCallbacks(db, { state: 'pending', limit: 1 }),
+    'those of a long period': db =>
+      listCallbacks(db, { state: 'pending', from: period.from, limit: 1 }),
     'callbacks of a rare type': db => listCallbacks(db, { type: 'payment.objected', limit }),
     'callbacks of an old period': db => listCallbacks(db, { ...period, limit }),
   }
@@ -66,7 +74,7 @@ async function addHistory(db: Database): Promise<void> {
     ), payment as (
       insert into core.transaction (gateway, kind, gateway_payment_id, lender, is_captured, is_verified, state, source, raw_id,
         received_at, paid_at, posted_at)
-      select 'gateway_' || case n % 2 when 0 then 'a' else 'b' end, 'payment', n, 'LENDER_02', true, true, 'posted',
+      select 'gateway_' || case n % 2 when 0 then 'a' else 'b' end, 'payment', n, 'LENDER_0' || 2 + n % 2, true, true, 'posted',
              'lender_02_gateway_a', id, at, at, at
         from n
     ), callback as (
@@ -75,6 +83,8 @@ async function addHistory(db: Database): Promise<void> {
     )
     insert into loanops.operation (id, operation_type, origin, subject, external_id, data, status, attempt, response,
       accepted_at, processed_at)
+    select raw.new_id(), 'REPAYMENT', 'payment', 'loan:P' || n, 'P' || n, '{}'::json, 'success', 1, '{}'::json, at, at from n
+    union all
     select id, 'LOAN_APPROVE', 'api', 'loan:' || n, case when n <= ${OF_THE_LOAN} then 'HOT' else n::text end, '{}',
            case when n between ${OF_THE_LOAN + 1} and ${OF_THE_LOAN + FAILED} then 'failed' else 'success' end, 1, '{}', at, at
       from n`.execute(db)
