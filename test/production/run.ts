@@ -44,6 +44,7 @@ const page = readFileSync(resolve(ROOT, 'docs/installing.md'), 'utf8')
 const replacing = readFileSync(resolve(ROOT, 'docs/replacing.md'), 'utf8')
 
 const poolers: ChildProcess[] = []
+const hosts = new Set<unknown>()
 const folder = mkdtempSync(join(tmpdir(), 'loanops-production-'))
 // If we are root, PostgreSQL and PgBouncer run as other users.
 chmodSync(folder, 0o755)
@@ -93,6 +94,7 @@ async function tryNginx(): Promise<string> {
     .replace('listen 443', 'listen 127.0.0.1:PORT')
   await behindNginx(site, async port => {
     await until(async () => (await passedOn(port, WEBHOOK)) === WEBHOOK)
+    if (!hosts.has(`127.0.0.1:${port}`)) throw new Error(`LoanOps takes its host for ${[...hosts]}`)
     for (const path of NOT_PUBLIC) {
       const passed = await passedOn(port, path)
       if (passed !== null && !WEBHOOKS.test(passed)) throw new Error(`the public reaches ${path}`)
@@ -124,6 +126,7 @@ async function tryOtherPaths(): Promise<string> {
 async function behindNginx(site: string, run: (port: number) => Promise<void>): Promise<void> {
   const port = await freePort(0)
   const server = createServer((request, response) => {
+    hosts.add(request.headers['x-forwarded-host'])
     request.resume().on('end', () => response.end(request.url))
   })
   server.listen(0, '127.0.0.1')
