@@ -340,6 +340,13 @@ t.test('secrets that are the same, or easy to read or to guess, are one warning 
   matchEach(t, warnings({ ADMIN_USERNAME: 'Administrator', ADMIN_PASSWORD: 'administrator' }), [
     /^ADMIN_PASSWORD is the name in ADMIN_USERNAME/,
   ])
+  const own = '{"LENDER_02": {"gateway_b": {"secretEnv": "OF_LENDER_02"}}}'
+  const secrets = { GATEWAY_A_WEBHOOK_SECRET: 'one-of-12-ch,1234', OF_LENDER_02: 'eleven-char' }
+  matchEach(t, warnings({ ...secrets, LENDERS_FILE: lendersFile(t, own) }), [
+    /^GATEWAY_A_WEBHOOK_SECRET holds a secret of fewer than 12 characters/,
+    /^OF_LENDER_02 holds a secret of fewer than 12 characters/,
+  ])
+  t.same(warnings({ GATEWAY_A_WEBHOOK_SECRET: 'one-of-12-ch' }), [])
   const plain = {
     LEDGER_URL: 'http://ledger.example:8443/fineract-provider/api/v1',
     GATEWAY_A_API_URL: 'http://a.example/v1',

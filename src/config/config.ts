@@ -102,6 +102,7 @@ export function readConfig(
     ...checks.map(check => () => check(env)),
   ])
   const proxy = proxyOf(settings)
+  const unknown = unknownSettings(env, schema, named, gateways)
   return {
     ...settings,
     INTERNAL_TOKEN: internalTokens(settings.INTERNAL_TOKEN),
@@ -115,7 +116,7 @@ export function readConfig(
     lenders,
     gatewayAccounts: accounts,
     gateways: withSecrets.map(gateway => ({ ...gateway, ...gateway.rules(settings) })),
-    warnings: [...warningsOf(schema, settings), ...unknownSettings(env, schema, named, gateways)],
+    warnings: [...warningsOf(schema, settings, lenders), ...unknown],
     shown: shownSettings(schema, settings),
   }
 }

@@ -1,6 +1,7 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import pg from 'pg'
 import { publicReason } from '../log/public-error.ts'
+import type { GatewayTrust, Lender } from './lenders.ts'
 import { LOOPBACK } from './loopback.ts'
 import { secretsInSetting } from './secrets.ts'
 import type { Settings } from './settings/settings.ts'
@@ -9,9 +10,14 @@ type Given = Static<typeof Settings>
 type Known = { properties: Record<string, TSchema> }
 
 /** One line for each setting that is valid, but is not safe or perhaps not meant. */
-export function warningsOf(known: Known, settings: Given): string[] {
+export function warningsOf(
+  known: Known,
+  settings: Given,
+  lenders: ReadonlyMap<string, Lender>,
+): string[] {
   return [
     ...sharedSecrets(known, settings),
+    ...shortWebhookSecrets(lenders),
     ...passwordThatIsTheName(settings),
     ...quoted(settings),
     ...plainUrls(known, settings),
@@ -29,6 +35,21 @@ function sharedSecrets({ properties }: Known, settings: Given): string[] {
       .slice(i + 1)
       .filter(other => other.secrets.some(secret => secrets.includes(secret)))
       .map(other => `${name} and ${other.name} hold the same secret: give each one of its own`),
+  )
+}
+
+/** A password must have as many characters. */
+const SHORTEST_SECRET = 12
+
+/** Gateways let people choose these secrets, however short. */
+function shortWebhookSecrets(lenders: ReadonlyMap<string, Lender>): string[] {
+  const short = [...lenders.values()].flatMap(Object.values).flatMap(one => {
+    const { secrets = [], secretSetting = '' } = one as Partial<GatewayTrust>
+    return secrets.some(secret => secret.length < SHORTEST_SECRET) ? [secretSetting] : []
+  })
+  return [...new Set(short)].map(
+    name =>
+      `${name} holds a secret of fewer than ${SHORTEST_SECRET} characters: whoever guesses it signs events like the gateway, and may try any number; set a longer one here and at the gateway`,
   )
 }
 
