@@ -55,9 +55,12 @@ const FIRST_TO_LOAD = fileOf('portfolio/new-kind')
 
 /** Loading the service and tap takes longer than most files, so files share a process: this many of the longest, */
 const LONGEST_PER_PROCESS = 3
-/** and this many of the others, though a short list has work for two cores. */
+/** and at most this many of the others, though a short list has work for two cores. */
 const FILES_PER_PROCESS = 25
 const FEWEST_PROCESSES = 3
+/** Towards the end, each process takes this share of the files that are left, so that all end at about the same time. */
+const SHARE_OF_REST = 1 / 6
+const FEWEST_FILES = 8
 
 /**
  * Writes what tap is to run into `folder`, one entry per process.
@@ -72,7 +75,7 @@ export function writeSuite(folder: string, given: string[], seed: string | undef
   const entries = [
     ...spread(longest, LONGEST_PER_PROCESS),
     ...(files.includes(FIRST_TO_LOAD) ? [[FIRST_TO_LOAD]] : []),
-    ...spread(others, Math.min(FILES_PER_PROCESS, Math.ceil(others.length / FEWEST_PROCESSES))),
+    ...shrinking(others),
   ]
   if (seed !== undefined) entries.sort(([a = ''], [b = '']) => bySeed(seed)(a, b))
   const head = [...(seed === undefined ? [] : shuffling(seed)), RUNNING]
@@ -89,6 +92,18 @@ function spread(files: string[], most: number): string[][] {
   return Array.from({ length: processes }, (_, n) =>
     files.filter((_file, place) => place % processes === n),
   )
+}
+
+/** Neighbours stay apart, as `spread` puts them. */
+function shrinking(files: string[]): string[][] {
+  const most = Math.min(FILES_PER_PROCESS, Math.ceil(files.length / FEWEST_PROCESSES))
+  const left = spread(files, FILES_PER_PROCESS).flat()
+  const processes: string[][] = []
+  while (left.length > 0) {
+    const share = Math.max(FEWEST_FILES, Math.ceil(left.length * SHARE_OF_REST))
+    processes.push(left.splice(0, Math.min(most, share)))
+  }
+  return processes
 }
 
 function fileOf(name: string): string {
