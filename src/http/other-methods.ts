@@ -10,6 +10,7 @@ import findMyWay from 'find-my-way'
 export const EVERY_METHOD = METHODS.filter(method => method !== 'CONNECT')
 
 const MethodNotAllowed = createError('METHOD_NOT_ALLOWED', '%s', 405)
+const NoRoute = createError('NOT_FOUND', 'No route for %s %s', 404)
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -61,7 +62,13 @@ export function refuseOtherMethod(request: FastifyRequest, reply: FastifyReply):
   if (allow !== undefined) refuse(request, reply, allow)
 }
 
-function refuse({ method }: FastifyRequest, reply: FastifyReply, allow: string): never {
+function refuse(
+  { method, url, params }: FastifyRequest,
+  reply: FastifyReply,
+  allow: string,
+): never {
+  // With a slash too many, `/api/payments/batch/` looks like a payment with an empty id.
+  if (Object.values(params as object).includes('')) throw new NoRoute(method, url.split('?', 1)[0])
   reply.header('allow', allow)
   throw new MethodNotAllowed(`${method} is not allowed here; use ${allow}`)
 }

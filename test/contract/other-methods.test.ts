@@ -37,6 +37,8 @@ t.test('an unsupported method is refused on every path', async t => {
       ['PUT', '/api/migration/upload', 405],
       ['PUT', '/api/nowhere', 404],
       ['PATCH', '/api/nowhere', 404],
+      ['POST', '/api/payments/batch/', 404],
+      ['POST', '/api/payments/assign/?x=1', 404],
     ] as const)
       t.equal((await call(method, path, 'x', headers)).status, status, `${method} ${path}`)
   })
