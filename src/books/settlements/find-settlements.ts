@@ -15,6 +15,10 @@ type Query = {
   limit: number
   cursor?: string
 }
+/** Summing up this many parts takes half a second; a page has all of its last settlement, however many that has. */
+const PARTS_OF_A_PAGE = 20_000
+/** A lender in a cursor that comes, as the newest are first, after those of every settlement. */
+const BEFORE_LENDERS = '\u0001'
 type Row = { settlement_id: string; gateway: string; lender: string; sorted_at: string }
 
 const columns = sql`
@@ -38,47 +42,14 @@ const time = sql`
 
 const newestFirst = sql`sorted_at desc, settlement_id collate "C" desc, gateway collate "C" desc`
 
-/** Settlements, the newest first. Only those of the page are summed up. */
-export async function findSettlements(db: Database, { days, utr, limit, cursor }: Query) {
-  const [at = null, id = null, gateway = null, lender = null] = decodeCursor(
-    cursor,
-    SETTLEMENTS_SORTED_BY,
-  )
-  const isOfDays = sql`
-    (${days === null} or settled_at >= core.start_of(${days?.from ?? null}::date)
-                     and settled_at < core.start_of(${days?.to ?? null}::date + 1))`
-  const wanted = sql`settlement_id is not null and ${equalTo({ utr })} and ${isOfDays}`
-  const { rows } = await sql<Row>`
-    with named as (
-      select settlement_id, gateway,
-             coalesce(max((extract(epoch from settled_at) * 1000000)::bigint), 0) as sorted_at
-        from (select settlement_id, gateway, settled_at from core.current_settlement_row where ${wanted}
-              union all
-              select settlement_id, gateway, settled_at from core.current_statement where ${wanted}
-              union all
-              select settlement_id, gateway, settled_at from core.current_lost_part where ${wanted}) n
-       group by settlement_id, gateway
-    ), next as (
-      select n.*
-        from (select * from named
-               where ${at}::bigint is null or (sorted_at, settlement_id collate "C", gateway collate "C")
-                       <= (${at}::bigint, ${id}::text, ${gateway}::text)
-               order by ${newestFirst}) n
-       -- Only settlements of the page are looked at.
-       cross join lateral (${time}) whole
-       where ${isOfDays}
-       order by ${newestFirst}
-       limit ${limit + 2}
-    )
-    select ${columns}, next.sorted_at::text
-      from next
-     cross join lateral (
-       -- Without "offset 0", PostgreSQL sums up all settlements there are, and then joins them.
-       select * from ops.settlement v where v.settlement_id = next.settlement_id and v.gateway = next.gateway offset 0) s
-     where ${at}::bigint is null or (next.sorted_at, s.settlement_id collate "C", s.gateway collate "C", s.lender collate "C")
-             < (${at}::bigint, ${id}::text, ${gateway}::text, ${lender}::text)
-     order by next.sorted_at desc, s.settlement_id collate "C" desc, s.gateway collate "C" desc, s.lender collate "C" desc
-     limit ${limit + 1}`.execute(db)
+type Name = { id: string; gateway: string; sortedAt: string; isOfPage: boolean }
+
+/** Settlements, the newest first. Only those of the page are summed up; a page with large ones has fewer than it may. */
+export async function findSettlements(db: Database, query: Query) {
+  const { limit } = query
+  const names = await nextNames(db, query)
+  const ofPage = names.filter(({ isOfPage }) => isOfPage)
+  const rows = await summedUp(db, query, ofPage)
   const { page, next_cursor } = pageOf(rows, limit, row => [
     row.sorted_at,
     hex(row.settlement_id),
@@ -86,8 +57,68 @@ export async function findSettlements(db: Database, { days, utr, limit, cursor }
     hex(row.lender),
   ])
   const settlements = page.map(({ sorted_at: _, ...row }) => asJson<Static<typeof Settlement>>(row))
-  return { page: settlements, next_cursor }
+  const isLast = ofPage.length === names.length && names.length < limit + 2
+  const last = ofPage.at(-1)
+  const rest =
+    isLast || last === undefined
+      ? null
+      : [last.sortedAt, hex(last.id), last.gateway, hex(BEFORE_LENDERS)].join('.')
+  return { page: settlements, next_cursor: next_cursor ?? rest }
 }
+
+/** The settlements from the cursor's on, with one more than the page may have, and which of them it has by their parts. */
+async function nextNames(db: Database, { days, utr, limit, cursor }: Query): Promise<Name[]> {
+  const [at = null, id = null, gateway = null] = decodeCursor(cursor, SETTLEMENTS_SORTED_BY)
+  const wanted = sql`settlement_id is not null and ${equalTo({ utr })} and ${isOf(days)}`
+  const { rows } = await sql<Name>`
+    with named as (
+      select settlement_id, gateway, count(*) as parts,
+             coalesce(max((extract(epoch from settled_at) * 1000000)::bigint), 0) as sorted_at
+        from (select settlement_id, gateway, settled_at from core.current_settlement_row where ${wanted}
+              union all
+              select settlement_id, gateway, settled_at from core.current_statement where ${wanted}
+              union all
+              select settlement_id, gateway, settled_at from core.current_lost_part where ${wanted}) n
+       group by settlement_id, gateway
+    )
+    select settlement_id as id, gateway, sorted_at::text as "sortedAt",
+           sum(parts) over (order by ${newestFirst}) - parts < ${PARTS_OF_A_PAGE} as "isOfPage"
+      from named
+     where ${at}::bigint is null or (sorted_at, settlement_id collate "C", gateway collate "C")
+             <= (${at}::bigint, ${id}::text, ${gateway}::text)
+     order by ${newestFirst}
+     limit ${limit + 2}`.execute(db)
+  return rows
+}
+
+async function summedUp(
+  db: Database,
+  { days, limit, cursor }: Query,
+  names: Name[],
+): Promise<Row[]> {
+  const [at = null, id = null, gateway = null, lender = null] = decodeCursor(
+    cursor,
+    SETTLEMENTS_SORTED_BY,
+  )
+  const { rows } = await sql<Row>`
+    select ${columns}, n.sorted_at::text
+      from unnest(${names.map(one => one.id)}::text[], ${names.map(one => one.gateway)}::text[],
+                  ${names.map(one => one.sortedAt)}::bigint[]) n (settlement_id, gateway, sorted_at)
+     cross join lateral (${time}) whole
+     cross join lateral (
+       -- Without "offset 0", PostgreSQL sums up all settlements there are, and then joins them.
+       select * from ops.settlement v where v.settlement_id = n.settlement_id and v.gateway = n.gateway offset 0) s
+     where ${isOf(days, 'whole.settled_at')}
+       and (${at}::bigint is null or (n.sorted_at, s.settlement_id collate "C", s.gateway collate "C", s.lender collate "C")
+             < (${at}::bigint, ${id}::text, ${gateway}::text, ${lender}::text))
+     order by n.sorted_at desc, s.settlement_id collate "C" desc, s.gateway collate "C" desc, s.lender collate "C" desc
+     limit ${limit + 1}`.execute(db)
+  return rows
+}
+
+const isOf = (days: Query['days'], settledAt = 'settled_at') => sql`
+    (${days === null} or ${sql.ref(settledAt)} >= core.start_of(${days?.from ?? null}::date)
+                     and ${sql.ref(settledAt)} < core.start_of(${days?.to ?? null}::date + 1))`
 
 /** A settlement has a row for each gateway and lender that is paid out under its name. */
 export async function settlementsNamed(db: Database, id: string) {

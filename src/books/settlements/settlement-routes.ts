@@ -25,7 +25,7 @@ const description =
 const listSchema = {
   operationId: 'listSettlements',
   summary: 'Lists what the gateways paid out, newest first, one item per settlement and lender',
-  description,
+  description: `${description} A page with large settlements has fewer items than its limit; the last page has no next_cursor.`,
   querystring: only({ ...filters, ...listQuery('settlements', ...SETTLEMENTS_SORTED_BY) }),
   response: listAnswer('settlements', Settlement, 'SettlementList'),
 }
