@@ -22,6 +22,7 @@ export type LedgerClient = {
   emailAddress?: string
   activationDate?: Day
   active?: boolean
+  timeline?: { activatedByUsername?: string }
 }
 export type ClientFields = {
   firstname?: string

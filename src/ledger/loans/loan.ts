@@ -45,6 +45,7 @@ export type LedgerLoan = OwnTerms & {
   interestChargedFromDate?: Day
   timeline: {
     submittedOnDate: Day
+    submittedByUsername?: string
     expectedDisbursementDate?: Day
     approvedOnDate?: Day
     actualDisbursementDate?: Day

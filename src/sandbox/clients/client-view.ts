@@ -11,11 +11,11 @@ const IN_TRANSFER = {
   code: 'clientStatusType.transfer.in.progress',
   value: 'Transfer in progress',
 }
-const ACTIVATED_BY = {
-  activatedByUsername: 'mifos',
+const activatedBy = ({ activatedBy = 'mifos' }: Client) => ({
+  activatedByUsername: activatedBy,
   activatedByFirstname: 'App',
   activatedByLastname: 'Administrator',
-}
+})
 
 export function clientView(ledger: Ledger, client: Client) {
   const { officeId, transfer } = client
@@ -42,7 +42,7 @@ export function clientView(ledger: Ledger, client: Client) {
     timeline: {
       submittedOnDate: day(client.submittedOn),
       activatedOnDate: day(client.activatedOn),
-      ...(client.active ? ACTIVATED_BY : {}),
+      ...(client.active ? activatedBy(client) : {}),
     },
     legalForm: legalForm(client.legalFormId),
     clientCollateralManagements: [],
