@@ -268,7 +268,7 @@ begin
     perform core.decide_payments(wanted_gateway, undecided);
   end if;
   if has_marks or has_reversals then
-    perform core.note_unjudged(wanted_gateway, ids, before);
+    perform core.note_unjudged_payments(wanted_gateway, ids, before);
   end if;
 end
 $$;

@@ -100,7 +100,7 @@ $$;
 
 -- Notes payments with an objection whose lender the ledger has not been asked for, and refunds that name several payments. Also
 -- payments that were not there `before`, or had another loan: what came with them was judged before they had this one.
-create or replace function core.note_unjudged(wanted_gateway text, touched text[], before text[]) returns void
+create or replace function core.note_unjudged_payments(wanted_gateway text, touched text[], before text[]) returns void
   language sql volatile as $$
   insert into core.unjudged_payment (gateway, gateway_payment_id, may_wait)
   select t.gateway, t.gateway_payment_id,
