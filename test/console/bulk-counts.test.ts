@@ -37,6 +37,19 @@ t.test('a bulk cancellation takes the operations that were never tried', async t
   t.match(await cancel(untried), { status: 202 })
 })
 
+t.test(
+  'a bulk action is confirmed with its filter, or with the word that there is none',
+  async t => {
+    const page = async (filter: object) => {
+      const wanted = { decision: 'payments.dismiss', note: 'known', ...filter } as const
+      return String(await confirmation(wanted, { count: 5, digest: '' }))
+    }
+    const shown = await page({ state: 'suspense', reason: 'loan_unknown' })
+    t.match(shown, /The filter: <a [^>]*>payments with state: suspense, reason: loan_unknown</)
+    t.match(await page({}), 'No filter is set: these are all payments that it applies to.')
+  },
+)
+
 t.test('a bulk dismissal says that what is booked only loses its objection', async t => {
   const { loan, webhook, batch, resolve } = await paymentService(t)
   await loan('L-1')
