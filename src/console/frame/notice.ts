@@ -38,6 +38,8 @@ const DONE = {
   disabled: 'The account is permanently disabled, and its sessions have ended.',
   requeued: 'The jobs are back in their queue.',
   reread: 'The next batch reprocesses these events.',
+  rereadNone:
+    'Since then, the source has no event that can be read again: nothing changes. What was read, booked or decided is left as it is.',
   withdrawn: 'The report is withdrawn with its rows.',
   referenceAdded: 'The reference is registered; the next batch matches what waits for it.',
   referenceRemoved: 'The reference is removed with all its periods.',

@@ -34,14 +34,15 @@ export function sourceActions(app: App, { db, config }: PageContext): void {
     const { source } = request.body
     const since = localTime(request.body.since, config.LEDGER_TIMEZONE, 'since').toISOString()
     const asker = askerOf(request)
-    await inTransaction(db, async trx => {
+    const events = await inTransaction(db, async trx => {
       const known = await sql`select from core.source where name = ${source}`.execute(trx)
       if (known.rows.length === 0) throw new NotFound(`No source ${source}`)
       const { rows } = await sql<{ events: string }>`
           select ops.reread(${source}, ${since}) as events`.execute(trx)
       const detail = { since, events: Number(rows[0]?.events) }
       await audit(trx, { ...asker, action: 'source.reread', subject: source, detail })
+      return detail.events
     })
-    return reply.redirect(donePath(PATH, 'reread'), 303)
+    return reply.redirect(donePath(PATH, events === 0 ? 'rereadNone' : 'reread'), 303)
   })
 }
