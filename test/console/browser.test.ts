@@ -14,6 +14,8 @@ import { until } from '../support/until.ts'
 const FILE = `loan_external_id,transaction_date,amount,payment_reference,gateway,note\nL-1001,01 February 2026,100.00,REF-1,,`
 /** Colours that fade from one scheme to the other are measured only once they have. */
 const STILL = { name: 'prefers-reduced-motion', value: 'reduce' }
+/** Two links that are too near to each other to be hit by a finger. */
+const TARGETS = { runOnly: { type: 'rule', values: ['target-size'] } }
 const MARKUP = '<img src=x onerror="document.title=1"><script>document.title=2</script>'
 /** Whatever in a page would be run as code, and dies unseen under the policy. */
 const EVALUATED = /hx-on|hx-vals="js:|hx-confirm="js:|hx-trigger="[^"]*\[|javascript:|style="/
@@ -186,6 +188,7 @@ test(
         320,
         `${path} on a phone`,
       )
+      t.same(await violations(page, TARGETS), [], `${path} for a finger`)
       await page.setViewport({ width: 1280, height: 800 })
       t.notMatch(await page.title(), /^\d$/, path)
       const html = await page.content()
