@@ -20,6 +20,7 @@ t.test(
     const { text } = await viewer('/console/settlements/setl_1')
     for (const id of ['pay_1', 'pay_2', 'pay_unfetched'])
       t.match(text, `<a href="/console/payments/gateway_a/${id}">`)
+    t.match(text, '<dt>Gross</dt><dd>INR 2,500.00</dd>')
     t.match(text, /no: it has payments with other amounts than were reported before/)
   },
 )

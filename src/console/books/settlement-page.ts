@@ -18,11 +18,16 @@ import type { ListColumn } from '../lists/list.ts'
 import { amountColumn, paymentColumn } from '../lists/payment-columns.ts'
 import { table } from '../lists/table.ts'
 import type { PageContext } from '../page-context.ts'
+import { words } from '../text/words.ts'
 
 const schema = {
   params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 200, pattern: WITHOUT_NUL }) }),
 }
-const columns: ListColumn<Part>[] = [paymentColumn, amountColumn]
+const columns: ListColumn<Part>[] = [
+  paymentColumn,
+  amountColumn,
+  { name: 'gateway', title: 'Gateway', cell: row => words(row.gateway) },
+]
 const MAX_ROWS_SHOWN = 500
 
 type Part = Row<'core.statement', 'gateway' | 'gateway_payment_id' | 'amount'> & {
@@ -48,34 +53,48 @@ export function settlementPage(app: App, { db, formats }: PageContext): void {
          order by captured_at, gateway_payment_id limit ${MAX_ROWS_SHOWN + 1}`.execute(db)
     const { shown, rest } = firstOf(parts, MAX_ROWS_SHOWN)
     const body = html`<h1>Settlement ${id}</h1>
-${settlements.map(one => settlementFacts(one, formats))}
+${settlements.map(one => settlementFacts(one, currencyOf(parts, one.gateway), formats))}
 ${parts.length === 0 ? '' : html`<h2>Its payments</h2>${table(columns, shown, 'Its payments')}${rest}`}`
     return answerPage(request, reply, { title: `Settlement ${id}`, body })
   })
 }
 
-function settlementFacts(row: Static<typeof Settlement>, formats: Formats): Html {
+/** The currency of all of its payments that are known; null if they have several. */
+function currencyOf(parts: Part[], gateway: string): string | null {
+  const ofGateway = parts.filter(part => part.gateway === gateway && part.currency !== null)
+  const [currency = null, ...others] = new Set(ofGateway.map(part => part.currency))
+  return others.length === 0 ? currency : null
+}
+
+function settlementFacts(
+  row: Static<typeof Settlement>,
+  currency: string | null,
+  formats: Formats,
+): Html {
+  const sum = (value: string | null) => amount(value, currency)
   return facts([
-    ['Gateway', row.gateway],
+    ['Gateway', words(row.gateway)],
     ['Lender', row.lender],
     ['Settled', formats.time(row.settled_at)],
     ['UTR', row.utr],
     ['Payments', count(row.payments)],
-    ['Gross', amount(row.gross)],
-    ['Fees', amount(row.fees)],
-    ['Tax', amount(row.tax)],
-    ['Refunds', amount(row.refunds)],
-    ['Net', amount(row.net)],
-    ['Adjustments', amount(row.adjustments)],
-    ['Paid out', amount(row.paid_out)],
-    ['Adds up', addsUp(row)],
+    ['Gross', sum(row.gross)],
+    ['Fees', sum(row.fees)],
+    ['Tax', sum(row.tax)],
+    ['Refunds', sum(row.refunds)],
+    ['Net', sum(row.net)],
+    ['Adjustments', sum(row.adjustments)],
+    ['Paid out', sum(row.paid_out)],
+    ['Adds up', addsUp(row, sum)],
   ])
 }
 
-function addsUp({ adds_up, off_by }: Static<typeof Settlement>): string {
+type InWords = (value: string | null) => string
+
+function addsUp({ adds_up, off_by }: Static<typeof Settlement>, sum: InWords): string {
   if (adds_up === true) return 'yes, to the paisa'
   if (off_by === null) return 'no: a part is not known, or it has several currencies'
   // Its payments may differ by amounts that cancel each other out.
   if (isZero(off_by)) return 'no: it has payments with other amounts than were reported before'
-  return `no, it is off by ${amount(off_by)}`
+  return `no, it is off by ${sum(off_by)}`
 }
