@@ -130,6 +130,7 @@ t.test('another person approves or rejects a proposal, or its proposer withdraws
   t.equal((await operator(`${await proposed('pay_3')}/withdraw`, {})).status, 303)
   t.same([await stateOf('pay_2'), await stateOf('pay_3')], ['suspense', 'suspense'])
   t.match((await viewer('/console/approvals?state=withdrawn')).text, /gateway_a\/pay_3/)
+  t.match((await viewer('/console/approvals?limit=1')).text, /<strong>[1-9]\d* rows<.strong>/)
 })
 
 t.test('a bulk action is sent for approval with its count and sum', async t => {

@@ -1,10 +1,11 @@
 import { html } from 'hono/html'
 import { approvalFilters } from '../../accounts/approvals/approval-routes.ts'
-import { findApprovals } from '../../accounts/approvals/find-approvals.ts'
+import { findApprovals, someApprovals } from '../../accounts/approvals/find-approvals.ts'
 import type { App } from '../../http/app.ts'
 import { subjectLink } from '../audit/subject-link.ts'
 import type { Content, Html } from '../frame/html.ts'
 import { approvalPath } from '../frame/paths.ts'
+import { countUpTo } from '../lists/count.ts'
 import { exportOnly } from '../lists/export-only.ts'
 import type { List } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
@@ -39,6 +40,7 @@ export function approvalsPage(app: App, { db, formats }: PageContext) {
       ...exportOnly('currency', 'note', 'decision_note', 'approval_id'),
     ],
     load: query => findApprovals(db, query),
+    count: filter => countUpTo(db, someApprovals(filter)),
   }
   return listRoutes(app, db, list)
 }
