@@ -45,6 +45,18 @@ t.test('the list’s filter refuses a day alone with a time as the list shows it
   t.match(text, 'must be a day and a time, such as 2026-11-20 15:45:30')
 })
 
+t.test('a refused filter shows what was typed, and leads back to the list', async t => {
+  const list = '/console/callbacks?state=failed'
+  const { status, text } = await operator(
+    '/console/callbacks?state=failed&from=2026-11-21+09:00:00&to=2026-11-20+09:00:00',
+    undefined,
+    { referer: `http://127.0.0.1${list}` },
+  )
+  t.equal(status, 400)
+  t.match(text, '<dt>from</dt><dd>2026-11-21 09:00:00</dd>')
+  t.match(text, `<a href="${list}">Back</a>`)
+})
+
 t.test('a replay whose times are swapped is refused before it is counted', async t => {
   const { status, text } = await operator(
     '/console/callbacks/replay?from=2026-11-21T00:00&to=2026-11-20T00:00',

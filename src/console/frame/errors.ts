@@ -71,9 +71,17 @@ async function answerProblem(request: FastifyRequest, reply: FastifyReply, probl
   const body = html`<h1>${headingOf(problem.status)}</h1>
 ${alert(problem)}
 ${typedInto(request)}
-<p>${isSafe(request) ? nothing : html`<a href="${placeBefore(request)}">Back to the form</a> · `}<a href="/console">Overview</a></p>
+<p>${wayBack(request)}<a href="/console">Overview</a></p>
 <p><small>${problem.status} ${title} · request ${request.id}</small></p>`
   return answerPage(request, reply, { title, body })
+}
+
+/** A refused filter leads back to its list, as it was before. */
+function wayBack(request: FastifyRequest): Html {
+  const page = placeBefore(request)
+  if (!isSafe(request)) return html`<a href="${page}">Back to the form</a> · `
+  if (page === '/console' || page === request.url) return nothing
+  return html`<a href="${page}">Back</a> · `
 }
 
 function headingOf(status: number): string {

@@ -19,6 +19,7 @@ export type RefusedForm = {
   isOpen?: boolean
 }
 
+const REASON_ID = 'refused'
 const BESIDE = 'Nothing was changed. The reason is beside the field.'
 
 /**
@@ -52,21 +53,30 @@ export function withRefusedForm(
   const shown = isBeside
     ? { ...refusal, detail: BESIDE, fields: undefined }
     : { ...refusal, fields: left }
-  form.insertAdjacentHTML('afterbegin', withUnseenShown(String(alertOf(shown))))
+  const reason = parse(withUnseenShown(String(alertOf(shown))))
+  reason.querySelector('.alert')?.setAttribute('id', REASON_ID)
+  form.insertAdjacentHTML('afterbegin', reason.toString())
   for (const one of root.querySelectorAll('[autofocus]')) one.removeAttribute('autofocus')
-  const first = form.querySelector('[aria-invalid]') ?? sentBy(request, form)
+  const button = sentBy(request, form)
+  // A field has its own reason. Whoever cannot see the page hears this one with the button.
+  button?.setAttribute('aria-describedby', REASON_ID)
+  const first = form.querySelector('[aria-invalid]') ?? button
   first?.setAttribute('autofocus', '')
   return root.toString()
 }
 
 /** The fields of a form that the page no longer has. */
 export function typedInto(request: FastifyRequest): Html {
-  const shown = Object.entries(typedIn(request)).filter(([name]) => !name.includes('password'))
+  const shown = Object.entries(typedIn(request)).filter(
+    ([name]) => !name.includes('password') && name !== 'if_match',
+  )
   return facts(shown.map(([name, value]) => [words(name), value]))
 }
 
 function typedIn(request: FastifyRequest): Record<string, string> {
-  const sent = isSafe(request) ? request.query : request.body
+  const { searchParams } = new URL(request.url, 'http://console')
+  // The query has been taken already: a time in it is no longer the one that was typed.
+  const sent = isSafe(request) ? Object.fromEntries(searchParams) : request.body
   const fields = sent !== null && typeof sent === 'object' ? Object.entries(sent) : []
   return Object.fromEntries(fields.filter(([, value]) => typeof value === 'string'))
 }
