@@ -38,6 +38,24 @@ t.test('each form that changes something on a linked page has its own token and 
   t.ok(changing.size > 25, `${changing.size} forms`)
 })
 
+t.test('the button of a refused form is heard with the reason, wherever the focus is', async t => {
+  const account = { ...OPERATOR, role: 'viewer' }
+  const headers = { referer: `${url}/console/accounts` }
+  const refused = await admin('/console/accounts', account, headers)
+  t.equal(refused.status, 409, refused.text)
+  const form = parse(refused.text).querySelector('form[action^="/console/accounts?"]')
+  t.match(form?.querySelector('#refused')?.text, 'This username is taken')
+  const button = form?.querySelector('button')
+  t.equal(button?.getAttribute('aria-describedby'), 'refused')
+  t.equal(button?.getAttribute('autofocus'), '')
+})
+
+t.test('too long a text is refused with its length', async t => {
+  const { status, text } = await viewer(`/console/search?q=${'x'.repeat(301)}`)
+  t.equal(status, 400)
+  t.match(text, 'has 301 characters, but at most 300 are allowed')
+})
+
 t.test('a refused form is shown again with its values and the reason beside the field', async t => {
   const typed = { outcome: 'post', note: 'said “<b>so</b>”', amount: '12.345', paid_on: '31 June' }
   const path = `${NOBODY}/resolve`

@@ -47,7 +47,7 @@ export function registerForm(): Html {
   const { min, max } = PASSWORD_CHARACTERS
   return html`<h2>New account</h2>
 <form class="box" method="post" action="${ACCOUNTS_PATH}">
-<label>Username <input name="username" required pattern="[A-Za-z0-9][A-Za-z0-9._@\\-]*" maxlength="100" autocomplete="off" autocapitalize="none"></label>
+<label>Username <input name="username" required pattern="[A-Za-z0-9][A-Za-z0-9._@\\-]*" title="Letters from A to Z, digits and . _ @ -, beginning with a letter or digit" maxlength="100" autocomplete="off" autocapitalize="none"></label>
 <label>Password <input name="password" type="password" required minlength="${min}" maxlength="${max}" autocomplete="new-password" aria-describedby="password-rule"></label>
 <small id="password-rule">${min} to ${max} characters; not the username, and no common password</small>
 <label>Role <select name="role">

@@ -61,9 +61,8 @@ export function listRoutes<Filters extends TProperties, Row extends object>(
       const { filter } = queryOf<Filters>(request)
       const load = (range: PageRange) => list.load({ ...filter, ...range })
       const lines = await exportCsv(list.columns, load)
-      const file = `${list.path.slice(1)}.csv`
-      await auditExport(db, askerOf(request), file, filter)
-      return csvDownload(reply, file).send(Readable.from(lines))
+      await auditExport(db, askerOf(request), `${list.path.slice(1)}.csv`, filter)
+      return csvDownload(reply, `${nameOf(list)}.csv`).send(Readable.from(lines))
     },
   )
 }

@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
 import type { Role } from '../../accounts/account.ts'
 import type { MigrationRecord } from '../../portfolio/migration-record.ts'
+import { count } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { migrationPath } from '../frame/paths.ts'
 
@@ -18,7 +19,7 @@ ${(status === 'uploaded' || status === 'cancelled') && !wasRun ? form(id, 'disca
 
 function runForm({ migration_id: id, status, valid_rows, invalid_rows }: MigrationRecord): Html {
   return html`<form method="post" action="${migrationPath(id)}/run"><h3>Run</h3>
-<p>${valid_rows} rows are valid, ${invalid_rows} are not.</p>
+<p>Valid rows: ${count(valid_rows)}; invalid rows: ${count(invalid_rows)}.</p>
 <label><input type="checkbox" name="skip_invalid" value="true"> skip invalid rows</label>
 <p><small>A dry run only reads: it says what the run would do.</small></p>
 <p class="bar">${status === 'uploaded' ? html`<button type="submit" class="secondary" formaction="${migrationPath(id)}/dry-run">Dry run</button>` : nothing}

@@ -22,8 +22,17 @@ SetErrorFunction(error => {
   const why = (error.schema as { [WHY]?: Why })[WHY]?.(error.value)
   if (why !== undefined) return why
   const { description } = error.schema
-  return description === undefined ? DefaultErrorFunction(error) : `must be ${description}`
+  if (description !== undefined) return `must be ${description}`
+  return whyUndescribed[error.errorType]?.(error) ?? DefaultErrorFunction(error)
 })
+
+type RefusedText = { value: unknown; schema: TSchema }
+/** The library's own words are for programmers: they count the other way round, and quote the pattern. */
+const whyUndescribed: Record<number, (error: RefusedText) => string> = {
+  [ValueErrorType.StringMaxLength]: ({ value, schema }) =>
+    `has ${String(value).length} characters, but at most ${schema.maxLength} are allowed`,
+  [ValueErrorType.StringPattern]: () => 'has a character that is not allowed',
+}
 
 /** One of several texts. A union's branches would be tried one by one, for each value and each answer. */
 export const oneOf = <T extends string>(
