@@ -141,6 +141,8 @@ t.test('a # in the database’s password is refused before its rest is taken for
   const lines = complaints({ DATABASE_URL: 'postgres://u:p@ss#word@127.0.0.1/loanops' })
   matchEach(t, lines, [/^DATABASE_URL is invalid: .*percent-encoded/])
   t.notMatch(lines.join(), 'p@ss')
+  const twoHosts = complaints({ DATABASE_URL: 'postgres://u:p@db-1:5432,db-2:5432/loanops' })
+  matchEach(t, twoHosts, [/^DATABASE_URL is invalid: .*one host/], 'unlike in libpq')
   const withSlash = complaints({ DATABASE_URL: 'postgres://u:p@/word@127.0.0.1/loanops' })
   matchEach(t, withSlash, [/^DATABASE_URL is invalid/], 'nor is the rest after a slash')
 })

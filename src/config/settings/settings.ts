@@ -58,7 +58,7 @@ export const Settings = Type.Object({
     1_000_000,
   ),
   DATABASE_URL: text(
-    'PostgreSQL 15 or newer; special characters of the password percent-encoded',
+    'PostgreSQL 15 or newer, one host; special characters of the password percent-encoded',
     'postgres://loanops:secret@localhost:5432/loanops',
     { format: 'database-url', secret: 'password of a URL' },
   ),
