@@ -42,3 +42,25 @@ begin
    where l.of_loan or f.fee is not null;
 end
 $$;
+
+-- What is posted or decided keeps its money and loan. Later events that state the same name its lender, if none was known, and may
+-- prove it.
+create or replace function core.add_to_kept(wanted_gateway text, ids text[]) returns void language sql volatile as $$
+  with added as materialized (
+    select t.id, t.is_verified or s.proves as is_verified,
+           case when t.lender <> 'UNKNOWN' then t.lender
+                else coalesce(s.lender, case when t.is_verified then core.lender_beside(
+                  wanted_gateway, t.kind, t.gateway_payment_id, t.amount, t.currency, t.external_loan_id) end, t.lender) end as lender
+      from core.transaction t
+     cross join lateral (
+       select (array_agg(e.lender order by e.received_at, e.raw_id) filter (where e.lender <> 'UNKNOWN'))[1] as lender,
+              coalesce(bool_or(e.verified_by is not null and e.external_loan_id = t.external_loan_id), false) as proves
+         from core.weigh_events(wanted_gateway, array[t.gateway_payment_id]) e
+        where e.kind = t.kind and e.ignored_for is null and (e.kind <> 'payment' or e.status = 'captured')
+          and not core.contradicts(t, e.amount, e.currency, e.external_loan_id)) s
+     where t.gateway_payment_id = any(ids) and t.gateway = wanted_gateway and core.is_kept(t)
+       and (t.lender = 'UNKNOWN' or not t.is_verified)
+  )
+  update core.transaction t set lender = a.lender, is_verified = a.is_verified
+    from added a where a.id = t.id and (t.lender, t.is_verified) <> (a.lender, a.is_verified)
+$$;

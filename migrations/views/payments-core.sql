@@ -201,23 +201,6 @@ create or replace function core.decide_payments(wanted_gateway text, ids text[])
    where t.id = found.id
 $$;
 
--- What is posted or decided keeps its money and loan, but if no lender was known then, it gets the first one that an event of this
--- money and loan names.
-create or replace function core.name_lenders(wanted_gateway text, ids text[]) returns void language sql volatile as $$
-  with named as materialized (
-    select t.id, coalesce((
-             select e.lender from core.weigh_events(wanted_gateway, array[t.gateway_payment_id]) e
-              where e.kind = t.kind and e.lender <> 'UNKNOWN' and e.ignored_for is null and (e.kind <> 'payment' or e.status = 'captured')
-                and not core.contradicts(t, e.amount, e.currency, e.external_loan_id)
-              order by e.received_at, e.raw_id limit 1),
-             case when t.is_verified then core.lender_beside(
-               wanted_gateway, t.kind, t.gateway_payment_id, t.amount, t.currency, t.external_loan_id) end) as lender
-      from core.transaction t
-     where t.gateway_payment_id = any(ids) and t.gateway = wanted_gateway and t.lender = 'UNKNOWN' and core.is_kept(t)
-  )
-  update core.transaction t set lender = n.lender from named n where n.id = t.id and n.lender is not null
-$$;
-
 -- Settles payments: recomputes from all of their events what they are. `has_news`: the payments have new events, so that
 -- a refused one may succeed now.
 create or replace function core.settle(wanted_gateway text, changed text[], has_news boolean) returns void language plpgsql
@@ -254,7 +237,7 @@ begin
   end if;
   if known <> '{}' then
     perform core.prove_again(wanted_gateway, known);
-    perform core.name_lenders(wanted_gateway, known);
+    perform core.add_to_kept(wanted_gateway, known);
   end if;
   perform core.decide_refunds(wanted_gateway, ids);
   while has_reversals and core.return_unposted(wanted_gateway, ids) loop

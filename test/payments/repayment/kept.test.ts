@@ -173,3 +173,13 @@ t.test('a posted payment gets the lender that only a later event names', async t
     external_loan_id: 'L-1',
   })
 })
+
+t.test('a posted payment is verified once a signed event states the same', async t => {
+  const trust = { validateSignature: false, secretEnv: 'S' }
+  const service = await reversing(t, trust)
+  t.match(await sent(service, [capturedA({ loan: 'L-1' })]), { state: 'posted', verified: false })
+  await service.signed(eventA('order.paid', { loan: 'L-1', amount: 5 }))
+  t.match(await sent(service, []), { objection: 'events_disagree', verified: false })
+  await service.signed(eventA('order.paid', { loan: 'L-1' }))
+  t.match(await sent(service, []), { state: 'posted', verified: true })
+})
