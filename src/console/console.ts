@@ -23,6 +23,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** How many proposals are open; absent where no act needs approval. */
     openApprovals?: () => Promise<number>
+    /** The zone of every time that a page shows. */
+    timeZone: string
   }
   interface FastifyRequest {
     /** The time by `performance.now()`. */
@@ -63,6 +65,7 @@ export function consoleRoutes(
     })
     app.addHook('onClose', () => db.destroy())
     app.decorateRequest('startedAt', 0)
+    app.decorate('timeZone', config.LEDGER_TIMEZONE)
     if (config.APPROVALS.length > 0) app.decorate('openApprovals', () => countOpenApprovals(db))
     const inTime = answerInTime()
     app.addHook('onRoute', route => {

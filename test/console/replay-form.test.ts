@@ -15,6 +15,11 @@ t.test('the times of a replay are typed in the ledger’s zone and sent on in UT
   t.equal(sent('to'), '2026-11-20T04:15:30.999Z')
 })
 
+t.test('a page names the zone of its times', async t => {
+  for (const path of ['/console', '/console/callbacks', '/console/search'])
+    t.match((await operator(path)).text, 'Times are in Asia/Kolkata.', path)
+})
+
 t.test('the form for a replay begins with the times of the list’s filter', async t => {
   const { text } = await operator('/console/callbacks?from=2026-11-19T18:30:00Z')
   const field = parse(text).querySelector('form[action="/console/callbacks/replay"] [name=from]')

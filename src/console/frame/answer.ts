@@ -12,7 +12,8 @@ export async function answerPage(request: FastifyRequest, reply: FastifyReply, p
   // What made the page fail would also make its menu fail.
   const count = reply.statusCode < 500 ? request.server.openApprovals : undefined
   const open = viewer && (await count?.().catch(() => undefined))
-  const text = withUnseenShown(String(await layout(page, viewer, path, open)))
+  const shown = { ...page, timeZone: request.server.timeZone }
+  const text = withUnseenShown(String(await layout(shown, viewer, path, open)))
   return reply
     .type('text/html; charset=utf-8')
     .header('cache-control', 'no-store')

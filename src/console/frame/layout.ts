@@ -23,7 +23,7 @@ const FOR_ADMINS = [['/console/accounts', 'Accounts']] as const
 
 /** @param open how many proposals are open; undefined where no act needs approval */
 export function layout(
-  { title, body }: Page,
+  { title, body, timeZone }: Page & { timeZone: string },
   viewer: Viewer,
   path: string,
   open: number | undefined,
@@ -48,6 +48,7 @@ ${viewer === undefined ? nothing : header(viewer, path, open)}
 <main id="main" class="container-fluid">
 ${body}
 </main>
+${viewer === undefined ? nothing : html`<footer class="container-fluid"><small>Times are in ${timeZone}.</small></footer>`}
 </body>
 </html>`
 }
