@@ -28,6 +28,13 @@ t.test('a search finds an id as our CSV files write it, with an apostrophe befor
   const [cell = ''] = /'[^,]*91-L-1/.exec(text) ?? []
   const { headers } = await operator(`/console/search?q=${encodeURIComponent(cell)}`)
   t.equal(headers.get('location'), '/console/loans/%2B91-L-1')
+  // People type one before a long number, so that the spreadsheet keeps its digits.
+  const reference = { acquirer_data: { rrn: '412345678901' } }
+  const paid = capturedA({ id: 'pay_rrn', payment: reference })
+  await call('POST', '/api/webhooks/gateway_a?lender=LENDER_02', paid)
+  await runBatch(call)
+  const found = await operator(`/console/search?q=${encodeURIComponent("'412345678901")}`)
+  t.equal(found.headers.get('location'), '/console/payments/gateway_a/pay_rrn')
 })
 
 t.test('a search finds an id in quotation marks, or in letters of another case', async t => {

@@ -15,6 +15,7 @@ import {
 } from '../frame/paths.ts'
 
 export const MAX_HITS_PER_KIND = 20
+const DIGITS_AS_TEXT = /^'(?=\d)/
 const QUOTED = /^["'‘“](.+)["'’”]$/s
 const SHA256 = /^[0-9a-f]{64}$/i
 /** A payment by its repayment's external id at the ledger, perhaps of one posted again, or as messages name it. */
@@ -30,7 +31,7 @@ type Found = { kind: string; id: string }
  * callback, or retyped in other letters: what is found under none of these has no such id.
  */
 export async function searchFor(db: Database, q: string): Promise<Hit[]> {
-  const bare = unescapeFormula(q).replace(QUOTED, '$1')
+  const bare = unescapeFormula(q).replace(QUOTED, '$1').replace(DIGITS_AS_TEXT, '')
   const named = bare.replace(KIND_OF_SUBJECT, '')
   for (const spelt of new Set([q, bare, named, bare.toUpperCase(), bare.toLowerCase()])) {
     const hits = await searchExactly(db, spelt)
