@@ -60,6 +60,8 @@ export function openSender(settings: LedgerSettings): Sender {
     authorization: `Basic ${Buffer.from(credentials).toString('base64')}`,
     'fineract-platform-tenantid': settings.LEDGER_TENANT,
     accept: 'application/json',
+    // An update sends again what it has read: from a stored answer it would set back the changes since.
+    'cache-control': 'no-cache',
   }
 
   return {

@@ -105,6 +105,19 @@ t.test('a loan that is too large to be read does not look like a ledger that is 
   t.equal(ledger.breaker.isOpen(), false)
 })
 
+t.test('a read gets no answer that a cache on its way has stored', async t => {
+  let reads = 0
+  const stored = new Map<string, string>()
+  const cache = createServer(({ url = '', headers }, response) => {
+    const isFresh = headers['cache-control'] === 'no-cache' || !stored.has(url)
+    if (isFresh) stored.set(url, `[${++reads}]`)
+    response.end(stored.get(url))
+  })
+  const ledger = await ledgerAt(t, cache, 'http')
+  const read = async () => (await ledger.read(ledgerPath(['loans', 1]))).body
+  t.same([await read(), await read()], [[1], [2]])
+})
+
 t.test('an answer that a proxy compresses unasked is read', async t => {
   const packers = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync }
   const server = createServer((request, response) => {
