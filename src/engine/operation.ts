@@ -17,8 +17,6 @@ export type RecentlyDone = {
   done: { operationType: string; data: Data }[]
   /** The ledger's numbers of what was removed. */
   removed: number[]
-  /** An operation has succeeded on the subject, however long ago, and none has removed it since. */
-  isKnown: boolean
 }
 
 export type Attempt = {

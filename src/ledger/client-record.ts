@@ -22,7 +22,6 @@ export type LedgerClient = {
   emailAddress?: string
   activationDate?: Day
   active?: boolean
-  timeline?: { activatedByUsername?: string }
 }
 export type ClientFields = {
   firstname?: string

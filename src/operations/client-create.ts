@@ -11,7 +11,6 @@ import {
 } from '../ledger/client-record.ts'
 import { dayFormat } from '../ledger/day-format.ts'
 import { absent, compared, there } from '../ledger/effect.ts'
-import { unlessMade } from './second-run.ts'
 
 /** Fineract's legal form of a person, not an entity. */
 const PERSON = 1
@@ -35,14 +34,7 @@ export const clientCreate = operation({
   async run(attempt, data) {
     const officeId = await attempt.keep('officeId', async () => attempt.reference.officeId)
     const person = { officeId, legalFormId: PERSON, active: true }
-    const answer = await createClient(attempt, { ...person, ...data, ...dayFormat })
-    return unlessMade(attempt, answer, {
-      find: () => findClient(attempt.ledger, data.externalId),
-      creatorIfEqual: client =>
-        client.active !== false && hasClientFields(client, data)
-          ? client.timeline?.activatedByUsername
-          : undefined,
-    })
+    return createClient(attempt, { ...person, ...data, ...dayFormat })
   },
 
   async find({ ledger }, data) {

@@ -24,7 +24,6 @@ import { findLoan, submitLoan } from '../ledger/loans/loan-calls.ts'
 import { ownTerms } from '../ledger/loans/own-terms.ts'
 import type { LoanProduct } from '../ledger/loans/product.ts'
 import { roundingRefusal } from './rounding-refusal.ts'
-import { unlessMade } from './second-run.ts'
 import { RATE_PERIOD } from './terms/rate-period.ts'
 import { wholeTerm } from './terms/whole-term.ts'
 
@@ -61,7 +60,7 @@ export function loanCreate(lenders: ReadonlyMap<string, Lender>) {
       const terms = await attempt.keep('terms', () =>
         productTerms(attempt, lenders.get(data.lenderConfig), product.id, data),
       )
-      return submit(attempt, data, { product, client: client.body, terms })
+      return submitLoan(attempt, { ...application(data, product, client.body), ...terms })
     },
 
     async find(attempt, data) {
@@ -79,20 +78,6 @@ export function loanCreate(lenders: ReadonlyMap<string, Lender>) {
       const product = isOfLender ? { name } : wanted(attempt, data)
       return compared(loanAnswer(loan), differences(loan, data, product))
     },
-  })
-}
-
-async function submit(
-  attempt: Attempt,
-  data: Application,
-  { product, client, terms }: { product: LoanProduct; client: LedgerClient; terms: object },
-) {
-  const isEqual = (loan: LedgerLoan) =>
-    loan.status.id === SUBMITTED && differences(loan, data, product).length === 0
-  const answer = await submitLoan(attempt, { ...application(data, product, client), ...terms })
-  return unlessMade(attempt, answer, {
-    find: () => findLoan(attempt.ledger, data.externalId),
-    creatorIfEqual: loan => (isEqual(loan) ? loan.timeline.submittedByUsername : undefined),
   })
 }
 

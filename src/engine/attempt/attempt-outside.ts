@@ -9,7 +9,7 @@ export function attemptOutside(own: Own): Attempt {
     mayStillRun: false,
     kept: {},
     keep: (_name, read) => read(),
-    recentlyDone: async () => ({ done: [], removed: [], isKnown: true }),
+    recentlyDone: async () => ({ done: [], removed: [] }),
     seen: null,
     remember: async () => undefined,
     passedOn: undefined,

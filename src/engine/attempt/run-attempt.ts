@@ -5,7 +5,6 @@ import { isOfLedgerShape } from '../../ledger/answers/error-body.ts'
 import { lagging } from '../../ledger/answers/lagging.ts'
 import { isRefusalOfAnother } from '../../ledger/answers/of-another-call.ts'
 import { isRefusedUnderKey } from '../../ledger/answers/outcome-under-key.ts'
-import { isTaken } from '../../ledger/answers/taken.ts'
 import type { Effect } from '../../ledger/effect.ts'
 import { type Claim, ClaimGone } from '../claim/claim.ts'
 import {
@@ -127,7 +126,8 @@ const saysGone = (answer: Answer | Refusal): answer is Answer =>
 
 /** The loan or client that the call would create has been created, perhaps by an earlier attempt. */
 const saysTaken = (answer: Answer | Refusal): answer is Answer =>
-  isAnswer(answer) && isTaken(answer)
+  isAnswer(answer) &&
+  /^error\.msg\.(loan|client)\.(with|duplicate)\.externalId/.test(answer.code ?? '')
 
 /** A proxy that mixes up its connections may have passed on the refusal of another call. */
 async function lookBehindRefusal(

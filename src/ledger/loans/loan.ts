@@ -45,7 +45,6 @@ export type LedgerLoan = OwnTerms & {
   interestChargedFromDate?: Day
   timeline: {
     submittedOnDate: Day
-    submittedByUsername?: string
     expectedDisbursementDate?: Day
     approvedOnDate?: Day
     actualDisbursementDate?: Day

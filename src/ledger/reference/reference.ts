@@ -15,8 +15,6 @@ const PRODUCTS = ledgerPath(['loanproducts'])
 /** The ledger's lists cannot be queried by name and rarely change, so each is read as a whole and cached. */
 export type ReferenceData = Calendar & {
   officeId: number
-  /** The name of our user at the ledger. */
-  username: string
   findProduct(name: string): Promise<LoanProduct | undefined>
   /** @throws LedgerTrouble if the ledger lacks it */
   product(name: string, lender: string): Promise<LoanProduct>
@@ -34,10 +32,7 @@ const READ_AGAIN_MS = 30_000
 
 export function openReference(
   ledger: Ledger,
-  settings: Pick<
-    Config,
-    'LEDGER_OFFICE_ID' | 'LEDGER_PAYMENT_TYPE' | 'LEDGER_TIMEZONE' | 'LEDGER_USERNAME'
-  >,
+  settings: Pick<Config, 'LEDGER_OFFICE_ID' | 'LEDGER_PAYMENT_TYPE' | 'LEDGER_TIMEZONE'>,
 ): ReferenceData {
   const products = cachedList<LoanProduct>(ledger, PRODUCTS)
   const paymentTypes = cachedList<PaymentType>(ledger, PAYMENT_TYPES)
@@ -45,7 +40,6 @@ export function openReference(
   return {
     ...openCalendar(ledger, settings),
     officeId: settings.LEDGER_OFFICE_ID,
-    username: settings.LEDGER_USERNAME,
     findProduct: products,
     async product(name, lender) {
       const found = await products(name)

@@ -11,11 +11,11 @@ const IN_TRANSFER = {
   code: 'clientStatusType.transfer.in.progress',
   value: 'Transfer in progress',
 }
-const activatedBy = ({ activatedBy = 'mifos' }: Client) => ({
-  activatedByUsername: activatedBy,
+const ACTIVATED_BY = {
+  activatedByUsername: 'mifos',
   activatedByFirstname: 'App',
   activatedByLastname: 'Administrator',
-})
+}
 
 export function clientView(ledger: Ledger, client: Client) {
   const { officeId, transfer } = client
@@ -42,7 +42,7 @@ export function clientView(ledger: Ledger, client: Client) {
     timeline: {
       submittedOnDate: day(client.submittedOn),
       activatedOnDate: day(client.activatedOn),
-      ...(client.active ? activatedBy(client) : {}),
+      ...(client.active ? ACTIVATED_BY : {}),
     },
     legalForm: legalForm(client.legalFormId),
     clientCollateralManagements: [],

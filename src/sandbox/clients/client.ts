@@ -13,8 +13,6 @@ export type Client = {
   active: boolean
   submittedOn: string
   activatedOn?: string | undefined
-  // The user who created it active.
-  activatedBy?: string | undefined
   // When it came to its office, if that is not the one where it was activated.
   joinedOfficeOn?: string | undefined
   // Proposed and not yet accepted.

@@ -16,12 +16,9 @@ export function createClient(ledger: Ledger, caller: Caller, body: Body) {
   refuseUnknownKeys(body, CREATE_KEYS)
   checkFields(body, today(ledger))
   const office = officeById(ledger, idOf(body, 'officeId'))
-  const client: Client = { id: 0, officeId: office.id, ...read(ledger, body) }
+  const client = { id: 0, officeId: office.id, ...read(ledger, body) }
   checkDates(client, office, today(ledger))
-  if (client.active) {
-    refuseDoing(caller, 'ACTIVATE_CLIENT')
-    client.activatedBy = caller.user.username
-  }
+  if (client.active) refuseDoing(caller, 'ACTIVATE_CLIENT')
   checkUnique(ledger, client)
   client.id = ledger.books.nextId('client')
   ledger.books.saveClient(client)

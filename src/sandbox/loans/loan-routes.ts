@@ -63,12 +63,12 @@ export function planForLoans(ledger: Ledger, request: Request): Plan {
 }
 
 function planForAll(ledger: Ledger, request: Request): Plan {
-  const { method, query, caller } = request
+  const { method, query } = request
   if (method === 'GET') return read('GET loans', () => search(ledger, request))
   if (method !== 'POST') throw containerError(405)
   if (query.get('command') === 'calculateLoanSchedule')
     return { kind: 'query', name: 'preview', run: body => previewLoan(ledger, body) }
-  return { ...command('CREATE/LOAN', body => createLoan(ledger, caller, body)), of: 'loan' }
+  return { ...command('CREATE/LOAN', body => createLoan(ledger, body)), of: 'loan' }
 }
 
 function planForPart(ledger: Ledger, request: Request, target: Target<Loan>): Plan {

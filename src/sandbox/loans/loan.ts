@@ -57,7 +57,6 @@ export type Loan = {
   scheduled: Scheduled
   expectedMaturityDate?: string | undefined
   submittedOn: string
-  submittedBy?: string
   expectedDisbursementDate: string
   approvedOn?: string | undefined
   disbursedOn?: string | undefined

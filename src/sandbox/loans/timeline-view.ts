@@ -5,7 +5,7 @@ import { REJECTED, WITHDRAWN } from './status.ts'
 export function timelineView(loan: Loan) {
   return {
     submittedOnDate: day(loan.submittedOn),
-    ...by('submitted', loan.submittedBy),
+    ...by('submitted'),
     approvedOnDate: day(loan.approvedOn),
     ...(loan.approvedOn === undefined ? {} : by('approved')),
     expectedDisbursementDate: day(loan.expectedDisbursementDate),
@@ -20,9 +20,9 @@ export function timelineView(loan: Loan) {
   }
 }
 
-function by(what: string, username = 'mifos') {
+function by(what: string) {
   return {
-    [`${what}ByUsername`]: username,
+    [`${what}ByUsername`]: 'mifos',
     [`${what}ByFirstname`]: 'App',
     [`${what}ByLastname`]: 'Administrator',
   }

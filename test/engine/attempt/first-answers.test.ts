@@ -17,7 +17,6 @@ import {
   submit,
 } from '../../support/engine/operations.ts'
 import { approval, atLedger, control, DAY, ledgerLoan } from '../../support/ledger/loans.ts'
-import { addOwnUser, OWN_USER } from '../../support/ledger/own-user.ts'
 import { type Interference, startProxy } from '../../support/ledger/proxy.ts'
 import { throughProxy } from '../../support/ledger/through-proxy.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
@@ -57,10 +56,13 @@ const HURRY_EVERY_SECONDS = 2
 type Ended = { name: string; wanted: string; status: string; applied: number }
 
 /** Gives the first write of each row its answer. @returns how each ended, and how often the ledger applied it */
-async function endsOf(t: Test, rows: Row[], settings = {}, given = {}): Promise<Ended[]> {
+async function endsOf(t: Test, rows: Row[], settings = {}): Promise<Ended[]> {
   const proxy = await startProxy(t)
-  const all = { LEDGER_URL: proxy.url, LEDGER_CONCURRENCY: '16', ...settings }
-  const service = await startTestService(t, all, given)
+  const service = await startTestService(t, {
+    LEDGER_URL: proxy.url,
+    LEDGER_CONCURRENCY: '16',
+    ...settings,
+  })
   proxy.target = service.ledger.url
   const ending: Promise<Omit<Ended, 'applied'> & { command: string }>[] = []
   for (let from = 0; from < rows.length; from += MAX_CONCURRENT) {
@@ -116,8 +118,7 @@ t.test('an operation that the ledger refuses fails, whatever the first answer wa
 
 t.test('somebody else’s change is not mistaken for a write that was turned away', async t => {
   const rows = rowsOf(casesOf('doneByAnother'), TURNED_AWAY, 'failed')
-  const ends = await endsOf(t, rows, OWN_USER, { atLedger: addOwnUser })
-  for (const { name, wanted, status } of ends) t.equal(status, wanted, name)
+  for (const { name, wanted, status } of await endsOf(t, rows)) t.equal(status, wanted, name)
 })
 
 t.test('an applied delete succeeds although a rate limiter answers for its repeat', async t => {

@@ -19,7 +19,6 @@ import { until } from '../../support/until.ts'
 
 /** A service whose calls pass through something that is not the ledger: for all tests but the one with a console. */
 const { proxy, service } = await throughProxy(t)
-const NO_LOAN = { status: 404, body: ledgerBody(404, 'error.msg.loan.external.id.invalid') }
 
 t.test(
   'a disbursement that was applied but answered by the container does not fail at its deadline',
@@ -76,30 +75,6 @@ t.test('an approval that the ledger ran twice by itself succeeds', async t => {
   const again = await submit(service.call, 'LOAN_APPROVE', approval(loan))
   t.match(await ending(service.call, again), { status: 'failed' })
   t.same(await writesOn(service, loan), ['CREATE/LOAN', 'APPROVE/LOAN'])
-})
-
-t.test('a creation that the ledger ran twice by itself succeeds', async t => {
-  const [client, loan] = [newName('C'), newName('L')]
-  const twice = { on: 'writes', isTwice: true, dropsKey: true, times: 1 } as const
-  const lags = { on: 'reads', ...NO_LOAN, times: 1 } as const
-  const creations = [
-    ['CLIENT_CREATE', clientData(client), client],
-    ['LOAN_CREATE', loanData(loan, client), loan],
-  ] as const
-  for (const [status, data, of] of creations) {
-    proxy.interferences = [
-      { of, ...twice },
-      ...(status === 'LOAN_CREATE' ? [{ of: `loans/external-id/${loan}`, ...lags }] : []),
-    ]
-    t.match(await ending(service.call, await submit(service.call, status, data)), {
-      status: 'success',
-      success_response: { resourceExternalId: of },
-    })
-    proxy.interferences = []
-    const again = await submit(service.call, status, data)
-    t.match(await ending(service.call, again), { status: 'failed' }, 'an equal request')
-    t.equal((await writesOn(service, of)).length, 1)
-  }
 })
 
 t.test('a refusal of another command fails no write, first or repeated', async t => {
