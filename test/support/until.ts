@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 
-const FIRST_PAUSE_MS = 20
+const FIRST_PAUSE_MS = 40
 /** Asks ever more rarely, so that many pollers leave the machine to the work they wait for. */
 const SHARE_OF_WAIT = 0.1
 const MAX_PAUSE_MS = 250
