@@ -58,7 +58,7 @@ const LONGEST_PER_PROCESS = 3
 /** and at most this many of the others, though a short list has work for two cores. */
 const FILES_PER_PROCESS = 25
 const FEWEST_PROCESSES = 3
-/** Towards the end, each process takes this share of the files that are left, so that all end at about the same time. */
+/** Each takes at most this share of the files that are left: the last ones are short, so that all end at about the same time. */
 const SHARE_OF_REST = 1 / 6
 const FEWEST_FILES = 8
 
