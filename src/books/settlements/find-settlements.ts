@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { equalTo } from '../../database/equal-to.ts'
 import { asJson } from '../../http/as-json.ts'
-import { decodeCursor, hex, pageOf } from '../../http/lists/cursor.ts'
+import { decodeCursor, type FoundPage, hex, pageOf } from '../../http/lists/cursor.ts'
 import type { Settlement } from './settlement-record.ts'
 
 export const SETTLEMENTS_SORTED_BY = ['bigint', 'text', 'name', 'text'] as const
@@ -19,6 +19,7 @@ type Query = {
 const PARTS_OF_A_PAGE = 20_000
 /** A lender in a cursor that comes, as the newest are first, after those of every settlement. */
 const BEFORE_LENDERS = '\u0001'
+type Item = Static<typeof Settlement>
 type Row = { settlement_id: string; gateway: string; lender: string; sorted_at: string }
 
 const columns = sql`
@@ -45,7 +46,7 @@ const newestFirst = sql`sorted_at desc, settlement_id collate "C" desc, gateway 
 type Name = { id: string; gateway: string; sortedAt: string; isOfPage: boolean }
 
 /** Settlements, the newest first. Only those of the page are summed up; a page with large ones has fewer than it may. */
-export async function findSettlements(db: Database, query: Query) {
+export async function findSettlements(db: Database, query: Query): Promise<FoundPage<Item>> {
   const { limit } = query
   const names = await nextNames(db, query)
   const ofPage = names.filter(({ isOfPage }) => isOfPage)
@@ -56,19 +57,23 @@ export async function findSettlements(db: Database, query: Query) {
     row.gateway,
     hex(row.lender),
   ])
-  const settlements = page.map(({ sorted_at: _, ...row }) => asJson<Static<typeof Settlement>>(row))
+  const settlements = page.map(({ sorted_at: _, ...row }) => asJson<Item>(row))
   const isLast = ofPage.length === names.length && names.length < limit + 2
   const last = ofPage.at(-1)
   const rest =
     isLast || last === undefined
       ? null
       : [last.sortedAt, hex(last.id), last.gateway, hex(BEFORE_LENDERS)].join('.')
+  // Settlements with a part in these days may themselves be of later ones. Callers take an empty page for the last.
+  if (page.length === 0 && rest !== null) return findSettlements(db, { ...query, cursor: rest })
   return { page: settlements, next_cursor: next_cursor ?? rest }
 }
 
 /** The settlements from the cursor's on, with one more than the page may have, and which of them it has by their parts. */
 async function nextNames(db: Database, { days, utr, limit, cursor }: Query): Promise<Name[]> {
-  const [at = null, id = null, gateway = null] = decodeCursor(cursor, SETTLEMENTS_SORTED_BY)
+  const [at = null, id = null, gateway = null, lender] = decodeCursor(cursor, SETTLEMENTS_SORTED_BY)
+  // A large one that is done would be all of each further page.
+  const isBefore = lender === BEFORE_LENDERS ? sql`<` : sql`<=`
   const wanted = sql`settlement_id is not null and ${equalTo({ utr })} and ${isOf(days)}`
   const { rows } = await sql<Name>`
     with named as (
@@ -85,7 +90,7 @@ async function nextNames(db: Database, { days, utr, limit, cursor }: Query): Pro
            sum(parts) over (order by ${newestFirst}) - parts < ${PARTS_OF_A_PAGE} as "isOfPage"
       from named
      where ${at}::bigint is null or (sorted_at, settlement_id collate "C", gateway collate "C")
-             <= (${at}::bigint, ${id}::text, ${gateway}::text)
+             ${isBefore} (${at}::bigint, ${id}::text, ${gateway}::text)
      order by ${newestFirst}
      limit ${limit + 2}`.execute(db)
   return rows
