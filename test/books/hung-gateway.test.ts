@@ -29,9 +29,10 @@ t.test('a gateway that does not answer shows in the metrics, through all tries',
 
 t.test('a response beyond the limit ends the call at once, and the next one is made', async t => {
   const beyond = `"${'x'.repeat(16 * 1024 * 1024)}"`
-  const { gateway, answers } = await callerThrough(t, { timeoutMs: 10_000 })
+  const { gateway, answers, shown } = await callerThrough(t, { timeoutMs: 10_000 })
   answers.push(beyond, '{"the": "next"}')
   await t.rejects(gateway.call(ASK), /the response is too large/)
+  t.equal(await shown(), 0, 'it has answered')
   t.same(await gateway.call(ASK), { the: 'next' })
 })
 

@@ -75,7 +75,11 @@ export function openGatewayCaller(
       if (HAS_NO_ID.test(call.path)) throw new GatewayRefused(404, undefined)
       const traced = () => traceGatewayCall(follower?.trace, call, hostname, once)
       const made = () => untilAnswered(traced, pauses, stopping.signal)
-      const followed = () => (follower ? follower.during(made) : made())
+      const followed = async () => {
+        const answer = await (follower ? follower.during(made) : made())
+        if (isRefusal(answer)) throw answer
+        return answer
+      }
       if (atOnce > 1) return followed()
       const next = last.catch(() => undefined).then(followed)
       last = next
@@ -97,7 +101,7 @@ export function openGatewayCaller(
   }
 }
 
-/** Cockatiel's retries do not end while they wait: a stop would take a minute. */
+/** A refusal is returned. Cockatiel's retries do not end while they wait: a stop would take a minute. */
 async function untilAnswered(
   once: () => Promise<unknown>,
   pauses: Patience['retryAfterMs'],
@@ -111,10 +115,14 @@ async function untilAnswered(
       await sleep(Math.min(ms, MAX_PAUSE_MS), undefined, { signal: stopping })
       continue
     }
-    if (answer instanceof Error) throw answer
+    if (answer instanceof Error && !isRefusal(answer)) throw answer
     return answer
   }
 }
+
+/** A gateway that refuses a call has answered it, however long it took. */
+const isRefusal = (answer: unknown): boolean =>
+  answer instanceof GatewayRefused || answer instanceof UnexpectedAnswer
 
 type GatewayRequest = Dispatcher.RequestOptions & {
   headers: Record<string, string>
