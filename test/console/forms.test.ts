@@ -50,10 +50,11 @@ t.test('the button of a refused form is heard with the reason, wherever the focu
   t.equal(button?.getAttribute('autofocus'), '')
 })
 
-t.test('too long a text is refused with its length', async t => {
+t.test('too long a text is refused with its length, and an empty one as empty', async t => {
   const { status, text } = await viewer(`/console/search?q=${'x'.repeat(301)}`)
   t.equal(status, 400)
   t.match(text, 'has 301 characters, but at most 300 are allowed')
+  t.match((await viewer('/console/loans/')).text, '<strong>id</strong> must not be empty')
 })
 
 t.test('a refused form is shown again with its values and the reason beside the field', async t => {

@@ -29,6 +29,7 @@ SetErrorFunction(error => {
 type RefusedText = { value: unknown; schema: TSchema }
 /** The library's own words are for programmers: they count the other way round, and quote the pattern. */
 const whyUndescribed: Record<number, (error: RefusedText) => string> = {
+  [ValueErrorType.StringMinLength]: () => 'must not be empty',
   [ValueErrorType.StringMaxLength]: ({ value, schema }) =>
     `has ${String(value).length} characters, but at most ${schema.maxLength} are allowed`,
   [ValueErrorType.StringPattern]: () => 'has a character that is not allowed',
