@@ -67,7 +67,7 @@ function refuse(
   reply: FastifyReply,
   allow: string,
 ): never {
-  // With a slash too many, `/api/payments/batch/` looks like a payment with an empty id.
+  // `/api/payments/batch/`, with a slash too many, looks like a payment with an empty id.
   if (Object.values(params as object).includes('')) throw new NoRoute(method, url.split('?', 1)[0])
   reply.header('allow', allow)
   throw new MethodNotAllowed(`${method} is not allowed here; use ${allow}`)

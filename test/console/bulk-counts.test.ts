@@ -46,7 +46,10 @@ t.test(
     }
     const shown = await page({ state: 'suspense', reason: 'loan_unknown' })
     t.match(shown, /The filter: <a [^>]*>payments with state: suspense, reason: loan_unknown</)
-    t.match(await page({}), 'No filter is set: these are all payments that it applies to.')
+    t.match(
+      await page({}),
+      'No filter is set: these are all payments that the decision applies to.',
+    )
   },
 )
 

@@ -21,7 +21,7 @@ export function confirmation(
     return html`<h1>Bulk action</h1><p>More than ${inDigits(MAX_BULK_ITEMS)} ${about} match: narrow the filter.</p><p><a href="${back}">Back to the list</a></p>`
   return html`<h1>Bulk action</h1>
 <p class="big"><strong>${inDigits(count)}</strong> ${about}</p>
-<p>${Object.keys(filter).length === 0 ? `No filter is set: these are all ${about} that it applies to.` : html`The filter: ${matchingList(decision, filter as Record<string, string>)}.`}</p>
+<p>${Object.keys(filter).length === 0 ? `No filter is set: these are all ${about} that the decision applies to.` : html`The filter: ${matchingList(decision, filter as Record<string, string>)}.`}</p>
 <p>Each of them will be ${effect}. ${note === undefined ? '' : html`The note is: ${quoted(note)}.`} You can stop it while it runs; decisions already made remain.</p>
 <form class="box" method="post" action="/console/bulk">
 ${hiddenFields(Object.entries({ ...wanted, count, digest, id: newId() }))}
