@@ -44,10 +44,10 @@ end
 $$;
 
 -- What is posted or decided keeps its money and loan. Later events that state the same name its lender, if none was known, and may
--- prove it.
+-- prove it. Proof waits for the end of a posting, which may be at the ledger on the day of an unverified event.
 create or replace function core.add_to_kept(wanted_gateway text, ids text[]) returns void language sql volatile as $$
   with added as materialized (
-    select t.id, t.is_verified or s.proves as is_verified,
+    select t.id, t.is_verified or s.proves and t.state <> 'posting' as is_verified,
            case when t.lender <> 'UNKNOWN' then t.lender
                 else coalesce(s.lender, case when t.is_verified then core.lender_beside(
                   wanted_gateway, t.kind, t.gateway_payment_id, t.amount, t.currency, t.external_loan_id) end, t.lender) end as lender

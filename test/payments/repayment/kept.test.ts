@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { filled, reconciliation } from '../../support/books/reconciliation.ts'
 import { delay, hurry } from '../../support/engine/operations.ts'
-import { capturedA, eventA } from '../../support/payments/gateway-events.ts'
+import { capturedA, eventA, PAID_AT } from '../../support/payments/gateway-events.ts'
 import { paymentService, sent } from '../../support/payments/payments.ts'
 import { REPAY } from '../../support/payments/repaid-loan.ts'
 import { refund, reversing } from '../../support/payments/reversals.ts'
@@ -182,4 +182,15 @@ t.test('a posted payment is verified once a signed event states the same', async
   t.match(await sent(service, []), { objection: 'events_disagree', verified: false })
   await service.signed(eventA('order.paid', { loan: 'L-1' }))
   t.match(await sent(service, []), { state: 'posted', verified: true })
+})
+
+t.test('a posting whose answer was lost is found, whatever day a signed event names', async t => {
+  const service = await reversing(t, { validateSignature: false, secretEnv: 'S' })
+  await service.loseAnswer()
+  await sent(service, [capturedA({ loan: 'L-1' })])
+  const dayBefore = { created_at: PAID_AT - 86_400 }
+  await service.signed(eventA('order.paid', { loan: 'L-1', payment: dayBefore }))
+  t.match(await sent(service, []), { waiting_for: 'outcome_unknown' })
+  await service.faults([])
+  t.match(await service.ended('pay_1'), { state: 'posted', objection: null })
 })
