@@ -25,13 +25,13 @@ export function readForms(app: FastifyInstance): void {
 }
 
 function fieldsOf(params: URLSearchParams): Record<string, string> {
-  if (params.size > MAX_FIELDS) throw invalidField('', `has more than ${MAX_FIELDS} fields`)
+  if (params.size > MAX_FIELDS) throw invalidField('', `the form has more than ${MAX_FIELDS} fields`)
   // Browsers send a line break as two characters, and count it as one.
   const lines = [...params].map(([name, text]) => [name, text.replaceAll('\r\n', '\n')])
   const fields = Object.fromEntries(lines)
   const isStorable = [...params].every(pair => pair.every(text => !text.includes('\0')))
   if (isStorable) return fields
-  throw invalidField('', 'must not contain NUL')
+  throw invalidField('', 'the form must not contain NUL')
 }
 
 const trimmed = (fields: Record<string, unknown>): Record<string, unknown> =>
