@@ -25,7 +25,8 @@ export function readForms(app: FastifyInstance): void {
 }
 
 function fieldsOf(params: URLSearchParams): Record<string, string> {
-  if (params.size > MAX_FIELDS) throw invalidField('', `the form has more than ${MAX_FIELDS} fields`)
+  if (params.size > MAX_FIELDS)
+    throw invalidField('', `the form has more than ${MAX_FIELDS} fields`)
   // Browsers send a line break as two characters, and count it as one.
   const lines = [...params].map(([name, text]) => [name, text.replaceAll('\r\n', '\n')])
   const fields = Object.fromEntries(lines)
