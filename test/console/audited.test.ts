@@ -5,6 +5,7 @@ import { startWithConsole, VIEWER } from '../support/console/console.ts'
 import { fillConsole } from '../support/console/console-data.ts'
 import { consoleRoutes } from '../support/console/console-routes.ts'
 import { clientData } from '../support/ledger/loans.ts'
+import { runBatch } from '../support/payments/payments.ts'
 import { uploadCsv } from '../support/portfolio/migrate.ts'
 
 const FILE =
@@ -94,6 +95,13 @@ t.test('requeuing jobs and reading events again are audited with their actor', a
   const reread = await operator('/console/sources/reread', again)
   t.equal(reread.status, 303)
   t.match(reread.headers.get('location'), /done=rereadNone$/, 'there is no such event')
+  await sql`
+    insert into raw.lender_02_gateway_a (event_type, body) values ('x', '{"event": "x"}')`.execute(
+    db,
+  )
+  await runBatch(call)
+  const unread = await operator('/console/sources/reread', again)
+  t.match(unread.headers.get('location'), /done=reread$/)
   t.equal((await operator('/console/sources/reread', { ...again, source: 'x' })).status, 404)
   const queue = 'payment-event-dead'
   t.equal((await operator('/console/sources/redrive', { queue })).status, 303)
@@ -106,6 +114,12 @@ t.test('requeuing jobs and reading events again are audited with their actor', a
       action: 'source.reread',
       subject: 'lender_02_gateway_a',
       detail: { since: '2025-12-31T18:30:00.000Z', events: 0 },
+    },
+    {
+      actor: 'asha.rao',
+      action: 'source.reread',
+      subject: 'lender_02_gateway_a',
+      detail: { since: '2025-12-31T18:30:00.000Z', events: 1 },
     },
     { actor: 'asha.rao', action: 'queue.redrive', subject: queue, detail: { jobs: 0 } },
   ])

@@ -19,7 +19,7 @@ const ROW_UNKNOWN = /^CLIENT_CREATE\tC-[89]\twaits for outcome unknown/m
 const SOURCES = ['Sources and queues']
 const WALK_TO_REREAD: Walk = {
   steps: [...SOURCES, { fill: ['since', '2026-02-05T00:00'] }, 'Read again'],
-  shows: /The next batch reprocesses these events\./,
+  shows: /the source has no event that can be read again/,
 }
 /** The walks by what the question begins with. */
 const WALKS: [question: string, walk: Walk][] = [
