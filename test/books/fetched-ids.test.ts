@@ -36,7 +36,7 @@ t.test('a fetch that is refused a list holds the ids of two days, not of all', a
   const to = new Date(from)
   to.setUTCDate(to.getUTCDate() + DAYS)
   const before = heapBytes()
-  let grown = 0
+  let grown = Number.POSITIVE_INFINITY
   const saver = {
     check() {},
     async pages(_: ApiPage[], count: number) {
@@ -49,5 +49,6 @@ t.test('a fetch that is refused a list holds the ids of two days, not of all', a
     },
   }
   await t.rejects(fetchWindow(api, { from, to }, 0, saver), { message: 'it answered 403' })
-  t.ok(grown > 0 && grown < MAX_GROWN_BYTES, `${grown} bytes`)
+  // It may even shrink: other tests of the process leave what is freed meanwhile.
+  t.ok(grown < MAX_GROWN_BYTES, `${grown} bytes`)
 })
