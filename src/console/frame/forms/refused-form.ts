@@ -75,8 +75,10 @@ export function typedInto(request: FastifyRequest): Html {
 
 function typedIn(request: FastifyRequest): Record<string, string> {
   const { searchParams } = new URL(request.url, 'http://console')
-  // The query has been taken already: a time in it is no longer the one that was typed.
-  const sent = isSafe(request) ? Object.fromEntries(searchParams) : request.body
+  const query = (request.query ?? {}) as object
+  // The query has been taken already: a time in it is no longer the one that was typed. What it no longer has is not shown.
+  const typed = [...searchParams].filter(([name]) => Object.hasOwn(query, name))
+  const sent = isSafe(request) ? Object.fromEntries(typed) : request.body
   const fields = sent !== null && typeof sent === 'object' ? Object.entries(sent) : []
   return Object.fromEntries(fields.filter(([, value]) => typeof value === 'string'))
 }
