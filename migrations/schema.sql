@@ -518,7 +518,6 @@ CREATE INDEX transaction_bank_reference ON core.transaction USING btree (COALESC
 CREATE INDEX transaction_batch ON core.transaction USING btree (batch_id, state) WHERE (batch_id IS NOT NULL);
 CREATE INDEX transaction_debit ON core.transaction USING btree (((hints ->> 'cf_txn_id'::text))) WHERE ((hints ->> 'cf_txn_id'::text) IS NOT NULL);
 CREATE INDEX transaction_decided_unreadable ON core.transaction USING btree (decided_day) WHERE ((problem = 'unreadable'::text) AND (decided_day IS NOT NULL));
-CREATE INDEX transaction_gateway ON core.transaction USING btree (((gateway || ''::text)), id, lender);
 CREATE INDEX transaction_lender ON core.transaction USING btree (lender, id);
 CREATE INDEX transaction_loan ON core.transaction USING btree (external_loan_id, id) WHERE (external_loan_id IS NOT NULL);
 CREATE INDEX transaction_not_payment ON core.transaction USING btree (kind, id) WHERE (kind <> 'payment'::text);

@@ -6,13 +6,7 @@ import { asJson } from '../../http/as-json.ts'
 import { decodeCursor, pageOf } from '../../http/lists/cursor.ts'
 import { noSuchPayment, type PaymentName } from '../locked-payment.ts'
 import type { Payment } from '../payment-record.ts'
-import {
-  isOfDays,
-  isOfGateway,
-  matchingPayments,
-  ofGateway,
-  type PaymentFilter,
-} from './payment-filter.ts'
+import { isOfDays, matchingPayments, type PaymentFilter } from './payment-filter.ts'
 
 /** What no statement of the gateway says about a payment. */
 export const ownColumns = sql`p.of_payment_id, p.external_loan_id, p.state, p.reason, p.verified,
@@ -30,21 +24,19 @@ const IN_PROGRESS = ['waiting', 'posting']
 
 /** Payments, newest first; if filtered by day, by time of payment, so that only those days are read. */
 export async function findPayments(db: Database, query: PaymentQuery, timeZone: string) {
-  const { limit, cursor, ...filter } = query
-  const { state = '' } = filter
+  const { state = '', limit, cursor } = query
   const ofDays = isOfDays(query)
   const [last] = decodeCursor(cursor, ['uuid'])
   const before = ofDays
     ? sql`(p.paid_at, p.id) < ((select paid_at from core.transaction where id = ${last}), ${last}::uuid)`
     : sql`p.id < ${last}`
-  const newest = isOfGateway(filter) ? sql`${ofGateway} desc, p.id desc` : sql`p.id desc`
-  const order = ofDays ? sql`p.paid_at desc, p.id desc` : newest
+  const order = ofDays ? sql`p.paid_at desc, p.id desc` : sql`p.id desc`
   // The page is found in the table, because PostgreSQL would sort the whole view.
   const { rows } = await sql<PaymentRow>`
     select p.id, ${columns} from ops.payment p
      where p.id = any(array(
        select p.id from ${sql.table(IN_PROGRESS.includes(state) ? 'ops.payment' : 'core.transaction')} p
-        where ${matchingPayments(filter, timeZone)} and ${last === undefined ? sql`true` : before}
+        where ${matchingPayments(query, timeZone)} and ${last === undefined ? sql`true` : before}
         order by ${order}
         limit ${limit + 1}))
      order by ${order}`.execute(db)

@@ -38,11 +38,7 @@ export function matchingPayments(filter: PaymentFilter, timeZone: string): RawBu
     throw invalidField('/from', `must not be after ${to}`, 'INVALID_QUERY')
   const startOf = (day: string, plus: number) =>
     sql`core.start_of(${day}::date + ${sql.lit(plus)}, ${timeZone})`
-  const where = [equalTo({ 'p.external_loan_id': loan, 'p.lender': lender })]
-  if (gateway !== undefined)
-    where.push(
-      isOfGateway(filter) ? sql`${ofGateway} = any(${[gateway]})` : sql`p.gateway = ${gateway}`,
-    )
+  const where = [equalTo({ 'p.external_loan_id': loan, 'p.lender': lender, 'p.gateway': gateway })]
   if (kind !== undefined) where.push(sql`p.kind = ${sql.lit(kind)}`)
   if (state !== undefined) where.push(isOfDays(filter) ? ofDaysIn(state) : inState(state))
   if (reason !== undefined) where.push(sql`p.reason = ${sql.lit(reason)}`)
@@ -54,14 +50,6 @@ export function matchingPayments(filter: PaymentFilter, timeZone: string): RawBu
 }
 
 export const isOfDays = ({ from, to }: PaymentFilter) => from !== undefined || to !== undefined
-
-/** Whether only the index of gateways finds the payments, for which PostgreSQL would read all: a lender may not use the gateway. */
-export function isOfGateway({ gateway, lender: _, ...others }: PaymentFilter): boolean {
-  return gateway !== undefined && Object.values(others).every(other => other === undefined)
-}
-
-/** An array, because a constant would not count as part of an order, and this order keeps PostgreSQL on the index. */
-export const ofGateway = sql`p.gateway || ''`
 
 const inState = (state: string) => sql`p.state = ${sql.lit(state)}`
 
