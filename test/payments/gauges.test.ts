@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { Registry } from 'prom-client'
-import t from 'tap'
+import t, { type Test } from 'tap'
+import type { Database } from '../../src/database/database.ts'
 import { measure } from '../../src/ops/measured.ts'
 import { paymentGauges } from '../../src/payments/payment-signals.ts'
 import { unrecordedGauge } from '../../src/payments/unrecorded-gauge.ts'
@@ -13,16 +14,7 @@ t.test(
   'the gauges show lag and suspense, and nothing once the database has been away for a while',
   async t => {
     const service = await paymentService(t)
-    const registry = new Registry()
-    const warnings: string[] = []
-    const log = { warn: (_: object, message: string) => void warnings.push(message) }
-    const gauges = measure(paymentGauges, 20)({ metrics: { registry }, patient: service.db, log })
-    t.teardown(() => gauges.stop())
-    const telling = (line: RegExp) =>
-      until(async () => {
-        const text = await registry.metrics()
-        return line.test(text) ? text : undefined
-      }, String(line))
+    const { registry, warnings, telling } = gaugesOf(t, service)
     await telling(/loanops_payment_lag_seconds 0\n/)
     await service.webhook('gateway_a', capturedA(), { lender: 'LENDER_02' })
     await allSaved(service.db)
@@ -42,12 +34,7 @@ t.test(
 
 t.test('a query that waits for a lock leaves the figures of the other queries', async t => {
   const service = await paymentService(t)
-  const registry = new Registry()
-  const log = { warn: () => undefined }
-  const gauges = measure(paymentGauges, 20)({ metrics: { registry }, patient: service.db, log })
-  t.teardown(() => gauges.stop())
-  const telling = (line: RegExp) =>
-    until(async () => line.test(await registry.metrics()), String(line))
+  const { registry, telling } = gaugesOf(t, service)
   await telling(/loanops_raw_tables_without_source 0\n/)
   await service.db.transaction().execute(async trx => {
     await sql`lock table core.event_type in access exclusive mode`.execute(trx)
@@ -116,12 +103,7 @@ t.test('an event whose payment has no row is counted, until the payment is recor
 t.test('a payment that waits for its approval at the ledger is not late', async t => {
   const service = await paymentService(t, {}, { flags: ['maker-checker=REPAYMENT_LOAN'] })
   await service.loan('L-1')
-  const registry = new Registry()
-  const log = { warn: () => undefined }
-  const gauges = measure(paymentGauges, 20)({ metrics: { registry }, patient: service.db, log })
-  t.teardown(() => gauges.stop())
-  const telling = (line: RegExp) =>
-    until(async () => line.test(await registry.metrics()), String(line))
+  const { telling } = gaugesOf(t, service)
   for (const id of ['pay_1', 'pay_2'])
     await service.webhook('gateway_a', capturedA({ id, loan: 'L-1' }), { lender: 'LENDER_02' })
   await allSaved(service.db)
@@ -131,3 +113,18 @@ t.test('a payment that waits for its approval at the ledger is not late', async 
   t.match((await service.payment('pay_2')).payment, { waiting_for: 'predecessor' })
   await telling(/loanops_payment_lag_seconds 0\n/)
 })
+
+/** The gauges of payments, what they warn of, and a wait until they show a line. */
+function gaugesOf(t: Test, { db }: { db: Database }) {
+  const registry = new Registry()
+  const warnings: string[] = []
+  const log = { warn: (_: object, message: string) => void warnings.push(message) }
+  const gauges = measure(paymentGauges, 20)({ metrics: { registry }, patient: db, log })
+  t.teardown(() => gauges.stop())
+  const telling = (line: RegExp) =>
+    until(async () => {
+      const text = await registry.metrics()
+      return line.test(text) ? text : undefined
+    }, String(line))
+  return { registry, warnings, telling }
+}
