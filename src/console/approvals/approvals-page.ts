@@ -1,49 +1,43 @@
 import { html } from 'hono/html'
 import { approvalFilters } from '../../accounts/approvals/approval-routes.ts'
 import { findApprovals, someApprovals } from '../../accounts/approvals/find-approvals.ts'
-import type { App } from '../../http/app.ts'
 import { subjectLink } from '../audit/subject-link.ts'
 import type { Content, Html } from '../frame/html.ts'
 import { approvalPath } from '../frame/paths.ts'
 import { countUpTo } from '../lists/count.ts'
 import { exportOnly } from '../lists/export-only.ts'
-import type { List } from '../lists/list.ts'
-import { listRoutes } from '../lists/list-routes.ts'
+import { listPage } from '../lists/list-routes.ts'
 import { amountColumn } from '../lists/payment-columns.ts'
 import { timeColumn } from '../lists/time-column.ts'
-import type { PageContext } from '../page-context.ts'
 import { actInWords } from '../text/words.ts'
 
 export type ApprovalItem = Awaited<ReturnType<typeof findApprovals>>['page'][number]
 
-export function approvalsPage(app: App, { db, formats }: PageContext) {
-  const list: List<typeof approvalFilters, ApprovalItem> = {
-    path: '/approvals',
-    title: 'Approvals',
-    filters: approvalFilters,
-    cursor: ['uuid'],
-    empty: 'No proposal matches. What a second person must approve appears here.',
-    columns: [
-      {
-        name: 'act',
-        title: 'Act',
-        cell: row => html`<a href="${approvalPath(row.approval_id)}">${actInWords(row.act)}</a>`,
-      },
-      { name: 'subject', title: 'Subject', isId: true, cell: approvalSubject },
-      amountColumn,
-      { name: 'state', title: 'State', cell: row => approvalState(row.state) },
-      { name: 'proposed_by', title: 'Proposed by' },
-      timeColumn(formats, 'proposed_at', 'Proposed'),
-      timeColumn(formats, 'expires_at', 'Expires'),
-      { name: 'decided_by', title: 'Decided by' },
-      timeColumn(formats, 'decided_at', 'Decided'),
-      ...exportOnly('currency', 'note', 'decision_note', 'approval_id'),
-    ],
-    load: query => findApprovals(db, query),
-    count: filter => countUpTo(db, someApprovals(filter)),
-  }
-  return listRoutes(app, db, list)
-}
+export const approvalsPage = listPage<typeof approvalFilters, ApprovalItem>(({ db, formats }) => ({
+  path: '/approvals',
+  title: 'Approvals',
+  filters: approvalFilters,
+  cursor: ['uuid'],
+  empty: 'No proposal matches. What a second person must approve appears here.',
+  columns: [
+    {
+      name: 'act',
+      title: 'Act',
+      cell: row => html`<a href="${approvalPath(row.approval_id)}">${actInWords(row.act)}</a>`,
+    },
+    { name: 'subject', title: 'Subject', isId: true, cell: approvalSubject },
+    amountColumn,
+    { name: 'state', title: 'State', cell: row => approvalState(row.state) },
+    { name: 'proposed_by', title: 'Proposed by' },
+    timeColumn(formats, 'proposed_at', 'Proposed'),
+    timeColumn(formats, 'expires_at', 'Expires'),
+    { name: 'decided_by', title: 'Decided by' },
+    timeColumn(formats, 'decided_at', 'Decided'),
+    ...exportOnly('currency', 'note', 'decision_note', 'approval_id'),
+  ],
+  load: query => findApprovals(db, query),
+  count: filter => countUpTo(db, someApprovals(filter)),
+}))
 
 export function approvalState(state: string): Html {
   const look = { proposed: 'wait', approved: 'good' }[state] ?? 'bad'
