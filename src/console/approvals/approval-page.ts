@@ -16,7 +16,7 @@ import { DECISIONS, type DecisionName } from '../bulk/decisions.ts'
 import { matchingList } from '../bulk/matching-list.ts'
 import { answerPage } from '../frame/answer.ts'
 import { facts } from '../frame/facts.ts'
-import { amount, type Formats, IN_LOANS_CURRENCY } from '../frame/formats.ts'
+import { amount, type Formats, inLoansCurrency } from '../frame/formats.ts'
 import { type Content, type Html, nothing } from '../frame/html.ts'
 import { type DoneKey, DoneQuery, doneNotice, donePath } from '../frame/notice.ts'
 import { approvalPath, bulkPath, paymentPath } from '../frame/paths.ts'
@@ -105,7 +105,7 @@ const amountOf = ({ act, amount: sum, currency }: ApprovalItem): string =>
 
 /** What is posted for a payment that is not in its loan's currency is in that one, which only the ledger knows. */
 const posted = (sum: string, currency: string | null): string =>
-  currency === null ? `${amount(sum)} ${IN_LOANS_CURRENCY}` : amount(sum, currency)
+  currency === null ? inLoansCurrency(sum) : amount(sum, currency)
 
 /** A bulk action runs row by row, and only its own page shows its progress. */
 function progressLink({ act, state, request }: ApprovalItem): Html {

@@ -47,8 +47,8 @@ export function amount(value: string | null, currency: string | null = null): st
   return currency === null ? grouped : `${currency} ${grouped}`
 }
 
-/** What stands behind an amount whose currency only the ledger knows. */
-export const IN_LOANS_CURRENCY = 'in the loan’s currency'
+/** An amount whose currency only the ledger knows. */
+export const inLoansCurrency = (value: string) => `${amount(value)} in the loan’s currency`
 
 export function count(value: number | string | null): string {
   return value === null ? '' : counts.format(Number(value))

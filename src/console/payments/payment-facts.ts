@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import { facts } from '../frame/facts.ts'
-import { amount, type Formats, IN_LOANS_CURRENCY } from '../frame/formats.ts'
+import { amount, type Formats, inLoansCurrency } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { loanPath, operationPath, paymentPath, settlementPath } from '../frame/paths.ts'
 import { firstOf } from '../lists/first-of.ts'
@@ -58,7 +58,7 @@ ${hints(payment.hints)}`
 function amountForLoan(forLoan: PaymentContext['forLoan'], currency: string | null): string {
   if (forLoan === null) return ''
   const { amount: sum, day, isConverted } = forLoan
-  const shown = isConverted ? `${amount(sum)} ${IN_LOANS_CURRENCY}` : amount(sum, currency)
+  const shown = isConverted ? inLoansCurrency(sum) : amount(sum, currency)
   return day === null ? shown : `${shown} as of ${day}`
 }
 
