@@ -6,6 +6,9 @@ import { runBatch } from '../support/payments/payments.ts'
 
 const { url, call, operator } = await startWithConsole(t)
 await fillConsole(url)
+const event = capturedA({ id: 'pay_plus', loan: '+91-L-1' })
+await call('POST', '/api/webhooks/gateway_a?lender=LENDER_02', event)
+await runBatch(call)
 
 t.test('a filter that is pasted with blanks around it finds the same', async t => {
   for (const path of ['payments?loan=', 'operations?external_id=', 'search?q=']) {
@@ -21,9 +24,6 @@ t.test('a filter that is pasted with blanks around it finds the same', async t =
 const linksIn = (text = '') => text.match(/<td[^>]*><a href/g)?.length
 
 t.test('a search finds an id as our CSV files write it, with an apostrophe before it', async t => {
-  const event = capturedA({ id: 'pay_plus', loan: '+91-L-1' })
-  await call('POST', '/api/webhooks/gateway_a?lender=LENDER_02', event)
-  await runBatch(call)
   const { text } = await operator('/console/payments.csv?loan=%2B91-L-1')
   const [cell = ''] = /'[^,]*91-L-1/.exec(text) ?? []
   const { headers } = await operator(`/console/search?q=${encodeURIComponent(cell)}`)
