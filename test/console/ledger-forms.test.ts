@@ -54,6 +54,13 @@ t.test('if the ledger cannot be read, a form changes nothing and may be sent aga
   await until(async () => (await operator(path, form)).status === 303, 'the ledger is read again')
 })
 
+t.test('a form that gave up waiting for the ledger does not blame the database alone', async t => {
+  await beFaulty(t, { kind: 'latency', ms: 6_000, match: { on: 'reads' } })
+  const form = await hiddenOf(POSTED, `${POSTED}/check`)
+  const late = await operator(`${POSTED}/check`, form, { referer: url + POSTED })
+  t.match(late.text, 'the database or the ledger does not answer in time')
+})
+
 async function hiddenOf(page: string, path: string): Promise<Record<string, string>> {
   const form = parse((await operator(page)).text).querySelector(`form[action="${path}"]`)
   const hidden = form?.querySelectorAll('[type=hidden]') ?? []

@@ -7,6 +7,8 @@ import { isSafe } from '../session/cross-origin.ts'
 /** The rest of five seconds is left for sending the page. */
 const PATIENCE_MS = 4_000
 const LATE = 'the database does not answer in time'
+/** Some forms read the ledger before they change anything. */
+const LATE_FORM = 'the database or the ledger does not answer in time'
 /** One of the console's connections is left to the pages of others. */
 const PAGES_OF_ONE = 3
 
@@ -21,9 +23,12 @@ export function answerInTime(): (route: RouteOptions) => void {
     const { handler } = route
     route.handler = function (request, reply) {
       const { user, startedAt } = request
-      const answer = () =>
-        withinPatience(handler.call(this, request, reply) as Promise<unknown>, startedAt)
-      if (!isSafe(request) || user === null) return answer()
+      const isForm = !isSafe(request)
+      const answer = () => {
+        const page = handler.call(this, request, reply) as Promise<unknown>
+        return withinPatience(page, startedAt, isForm ? LATE_FORM : LATE)
+      }
+      if (isForm || user === null) return answer()
       const line = lines.get(user.sub) ?? turns(PAGES_OF_ONE, Number.POSITIVE_INFINITY)
       lines.set(user.sub, line)
       const inTurn = line(async () => {
@@ -36,8 +41,8 @@ export function answerInTime(): (route: RouteOptions) => void {
   }
 }
 
-export function withinPatience<T>(work: Promise<T>, since: number): Promise<T> {
-  return within(Math.max(leftSince(since), 0), work, LATE)
+export function withinPatience<T>(work: Promise<T>, since: number, late = LATE): Promise<T> {
+  return within(Math.max(leftSince(since), 0), work, late)
 }
 
 const leftSince = (startedAt: number) => startedAt + PATIENCE_MS - performance.now()
