@@ -86,6 +86,8 @@ t.test(
     t.equal(text.match(/<dd>9,000\.00 in the loan’s currency<\/dd>/g)?.length, 2)
     t.match(text, '<dd>USD 100.00</dd>', 'what was captured')
     t.notMatch(text, 'USD 9,000')
+    const { text: list } = await approver('/console/approvals?state=proposed')
+    t.match(list, /<td[^>]*>9,000\.00 in the loan’s currency<\/td>/)
     await approver(`${path}/approve`, {})
     await batch()
     t.equal(await stateOf('pay_usd'), 'posted')

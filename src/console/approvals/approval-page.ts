@@ -16,7 +16,7 @@ import { DECISIONS, type DecisionName } from '../bulk/decisions.ts'
 import { matchingList } from '../bulk/matching-list.ts'
 import { answerPage } from '../frame/answer.ts'
 import { facts } from '../frame/facts.ts'
-import { amount, type Formats, inLoansCurrency } from '../frame/formats.ts'
+import { amount, type Formats } from '../frame/formats.ts'
 import { type Content, type Html, nothing } from '../frame/html.ts'
 import { type DoneKey, DoneQuery, doneNotice, donePath } from '../frame/notice.ts'
 import { approvalPath, bulkPath, paymentPath } from '../frame/paths.ts'
@@ -24,7 +24,13 @@ import { capital } from '../lists/filter-form.ts'
 import type { PageContext } from '../page-context.ts'
 import { eventList } from '../payments/event-list.ts'
 import { actInWords, words } from '../text/words.ts'
-import { type ApprovalItem, approvalState, approvalSubject } from './approvals-page.ts'
+import {
+  type ApprovalItem,
+  approvalAmount,
+  approvalState,
+  approvalSubject,
+  postedAmount,
+} from './approvals-page.ts'
 
 const pageSchema = { params: IdParams, querystring: DoneQuery }
 const decideSchema = { params: IdParams, body: only({ note: Type.Optional(Note) }) }
@@ -84,7 +90,7 @@ function approvalFacts(approval: ApprovalItem, formats: Formats): Html {
   return html`${facts([
     ['Act', actInWords(act)],
     ['Subject', approvalSubject(approval)],
-    ['Amount', amountOf(approval)],
+    ['Amount', approvalAmount(approval)],
     ['State', approvalState(state)],
     ['Proposed by', approval.proposed_by],
     ['Proposed', formats.time(approval.proposed_at)],
@@ -94,18 +100,9 @@ function approvalFacts(approval: ApprovalItem, formats: Formats): Html {
     ['Decided', formats.time(approval.decided_at)],
     ['Note of the decision', approval.decision_note],
   ])}
-<h2>What was asked for</h2>${facts([['Call', actInWords(call)], ...shown(request, formats, sum => posted(sum, currency))])}
+<h2>What was asked for</h2>${facts([['Call', actInWords(call)], ...shown(request, formats, sum => postedAmount(sum, currency))])}
 <h2>What it was about</h2>${facts(shown(about, formats, sum => amount(sum, captured)))}`
 }
-
-const amountOf = ({ act, amount: sum, currency }: ApprovalItem): string =>
-  sum !== null && /^payment\.(post|assign)$/.test(act)
-    ? posted(sum, currency)
-    : amount(sum, currency)
-
-/** What is posted for a payment that is not in its loan's currency is in that one, which only the ledger knows. */
-const posted = (sum: string, currency: string | null): string =>
-  currency === null ? inLoansCurrency(sum) : amount(sum, currency)
 
 /** A bulk action runs row by row, and only its own page shows its progress. */
 function progressLink({ act, state, request }: ApprovalItem): Html {

@@ -2,6 +2,7 @@ import { html } from 'hono/html'
 import { approvalFilters } from '../../accounts/approvals/approval-routes.ts'
 import { findApprovals, someApprovals } from '../../accounts/approvals/find-approvals.ts'
 import { subjectLink } from '../audit/subject-link.ts'
+import { amount, inLoansCurrency } from '../frame/formats.ts'
 import type { Content, Html } from '../frame/html.ts'
 import { approvalPath } from '../frame/paths.ts'
 import { countUpTo } from '../lists/count.ts'
@@ -26,7 +27,7 @@ export const approvalsPage = listPage<typeof approvalFilters, ApprovalItem>(({ d
       cell: row => html`<a href="${approvalPath(row.approval_id)}">${actInWords(row.act)}</a>`,
     },
     { name: 'subject', title: 'Subject', isId: true, cell: approvalSubject },
-    amountColumn,
+    { ...amountColumn, cell: approvalAmount },
     { name: 'state', title: 'State', cell: row => approvalState(row.state) },
     { name: 'proposed_by', title: 'Proposed by' },
     timeColumn(formats, 'proposed_at', 'Proposed'),
@@ -49,3 +50,12 @@ export function approvalSubject({ act, subject }: Pick<ApprovalItem, 'act' | 'su
     ? subjectLink(act, subject)
     : subject
 }
+
+export const approvalAmount = ({ act, amount: sum, currency }: ApprovalItem): string =>
+  sum !== null && /^payment\.(post|assign)$/.test(act)
+    ? postedAmount(sum, currency)
+    : amount(sum, currency)
+
+/** What is posted for a payment that is not in its loan's currency is in that one, which only the ledger knows. */
+export const postedAmount = (sum: string, currency: string | null): string =>
+  currency === null ? inLoansCurrency(sum) : amount(sum, currency)
