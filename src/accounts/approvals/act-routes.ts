@@ -1,21 +1,23 @@
 import type { Static, TSchema } from '@sinclair/typebox'
-import type { FastifyRequest, FastifySchema, RouteShorthandOptions } from 'fastify'
+import type { FastifyReply, FastifyRequest, FastifySchema, RouteShorthandOptions } from 'fastify'
 import type { App } from '../../http/app.ts'
 import { needsToDo } from '../access/needs.ts'
 import type { ActCall } from './act-call.ts'
 import { answerAct, type ForApprovals } from './perform.ts'
 
-type Checked<Schema> = {
+export type CheckedRequest<Schema> = {
   [Part in keyof Schema as Part extends 'querystring'
     ? 'query'
     : Part]: Schema[Part] extends TSchema ? Static<Schema[Part]> : never
 }
-type Options<Schema extends FastifySchema, Request> = Pick<
+export type ActOptions<Schema, Request> = Pick<
   RouteShorthandOptions,
-  'onRequest' | 'preHandler' | 'validatorCompiler'
+  'onRequest' | 'preHandler' | 'validatorCompiler' | 'config'
 > & {
   /** The request of the call; without this function, the members of path, query and body. */
-  asked?(request: Checked<Schema>): Request | Promise<Request>
+  asked?(request: CheckedRequest<Schema>): Request | Promise<Request>
+  /** Does the call and answers, where that is not as in the API. */
+  answer?(asked: Request, reply: FastifyReply): Promise<unknown>
 }
 
 /** Adds routes for calls that a second person may have to approve; the call says which acts it may do. */
@@ -26,7 +28,7 @@ export function actRoutes(app: App, context: ForApprovals) {
       url: string,
       schema: Schema,
       call: ActCall<Request, Looked, Result>,
-      { asked, ...options }: Options<Schema, Request> = {},
+      { asked, answer, config, ...options }: ActOptions<Schema, Request> = {},
     ) => {
       const { actsOf } = call
       const actsIn = actsOf && ((request: FastifyRequest) => actsOf(membersOf(request)))
@@ -35,10 +37,10 @@ export function actRoutes(app: App, context: ForApprovals) {
         method,
         url,
         schema: schema as FastifySchema,
-        config: { ...needsToDo(call), ...(actsIn && { actsIn }) },
+        config: { ...needsToDo(call), ...(actsIn && { actsIn }), ...config },
         handler: async (request, reply) => {
-          const whole = asked?.(request as never) ?? membersOf<Request>(request)
-          return answerAct(context, call, await whole, reply)
+          const whole = (await asked?.(request as never)) ?? membersOf<Request>(request)
+          return answer?.(whole, reply) ?? answerAct(context, call, whole, reply)
         },
       })
     }

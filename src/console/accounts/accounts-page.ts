@@ -9,9 +9,10 @@ import type { App } from '../../http/app.ts'
 import { oneOf, only } from '../../http/fields/schemas.ts'
 import { pageOfView } from '../../http/lists/page-of-view.ts'
 import { answerPage } from '../frame/answer.ts'
+import { formRoutes } from '../frame/forms/form-routes.ts'
 import { performForm } from '../frame/forms/perform-form.ts'
 import { type Html, nothing } from '../frame/html.ts'
-import { type DoneKey, donePath } from '../frame/notice.ts'
+import { donePath } from '../frame/notice.ts'
 import type { List } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
 import { timeColumn } from '../lists/time-column.ts'
@@ -44,11 +45,10 @@ export async function accountsPage(app: App, context: PageContext): Promise<void
   const { calls } = accounts
   listRoutes(app, context.db, accountList(context))
 
-  const register = toDo(calls.registerCall, registerSchema)
-  app.post('/accounts', register, async (request, reply) => {
-    const asked = await accounts.registrationOf(request.body)
-    const done = donePath(PATH, 'registered')
-    return performForm(context, calls.registerCall, { asked, reply, done })
+  const form = formRoutes(app, context)
+  form('/accounts', registerSchema, calls.registerCall, {
+    asked: ({ body }) => accounts.registrationOf(body),
+    done: donePath(PATH, 'registered'),
   })
 
   app.get('/accounts/:username/disable', ofOne, async (request, reply) => {
@@ -73,13 +73,12 @@ export async function accountsPage(app: App, context: PageContext): Promise<void
     return performForm(context, calls.resetCall, { asked: request.params, reply, done })
   })
 
-  const change = (url: string, call: typeof calls.disableCall, notice: DoneKey) =>
-    app.post(url, toDo(call, accountSchema), async (request, reply) => {
-      const done = donePath(PATH, notice)
-      return performForm(context, call, { asked: request.params, reply, done })
-    })
-  change('/accounts/:username/disable', calls.disableCall, 'disabled')
-  change('/accounts/:username/unlock', calls.unlockCall, 'unlocked')
+  form('/accounts/:username/disable', accountSchema, calls.disableCall, {
+    done: donePath(PATH, 'disabled'),
+  })
+  form('/accounts/:username/unlock', accountSchema, calls.unlockCall, {
+    done: donePath(PATH, 'unlocked'),
+  })
 }
 
 function accountList({ db, formats }: PageContext): List<Record<string, never>, AccountRow> {

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
-import { toDo, toRead } from '../../accounts/access/needs.ts'
+import { toRead } from '../../accounts/access/needs.ts'
 import type { Role } from '../../accounts/account.ts'
 import { findStatement, findUploadOf } from '../../books/statements/find-statements.ts'
 import { rowsTaken, UPLOAD_AGAIN } from '../../books/statements/upload-statement.ts'
@@ -12,7 +12,7 @@ import { answerPage } from '../frame/answer.ts'
 import { facts } from '../frame/facts.ts'
 import { fileFacts } from '../frame/file-facts.ts'
 import { count, ofAll } from '../frame/formats.ts'
-import { performForm } from '../frame/forms/perform-form.ts'
+import { formRoutes } from '../frame/forms/form-routes.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { DoneQuery, doneNotice, donePath } from '../frame/notice.ts'
 import { statementPath } from '../frame/paths.ts'
@@ -60,16 +60,10 @@ ${await actionsOn(db, id, formats)}
     return answerPage(request, reply, { title, body })
   })
 
-  app.post(
-    '/books/statements/:id/withdraw',
-    toDo(withdrawCall, { params }),
-    async (request, reply) => {
-      const { statement_id, gateway } = await findStatement(db, request.params.id)
-      const asked = { gateway, id: statement_id }
-      const done = donePath(statementPath(statement_id), 'withdrawn')
-      return performForm(context, withdrawCall, { asked, reply, done })
-    },
-  )
+  formRoutes(app, context)('/books/statements/:id/withdraw', { params }, withdrawCall, {
+    asked: async ({ params: { id } }) => ({ id, gateway: (await findStatement(db, id)).gateway }),
+    done: ({ params }) => donePath(statementPath(params.id), 'withdrawn'),
+  })
 }
 
 type RowError = { line: number | null; reason: string }

@@ -1,11 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { askerOf } from '../../accounts/access/actor.ts'
-import { operate, toDo, toOperate, toRead } from '../../accounts/access/needs.ts'
+import { operate, toOperate, toRead } from '../../accounts/access/needs.ts'
 import { callbackFilters } from '../../callbacks/callback-record.ts'
 import { replayCall } from '../../callbacks/replay-call.ts'
 import {
-  type Replayed,
   replayCallbacks,
   resendCallback,
   resumeCallbacks,
@@ -16,8 +15,8 @@ import { only } from '../../http/fields/schemas.ts'
 import { IdParams } from '../../http/fields/text-fields.ts'
 import { answerPage } from '../frame/answer.ts'
 import { count, type Formats } from '../frame/formats.ts'
+import { formRoutes } from '../frame/forms/form-routes.ts'
 import { hiddenFields } from '../frame/forms/hidden-fields.ts'
-import { performForm } from '../frame/forms/perform-form.ts'
 import { donePath } from '../frame/notice.ts'
 import { callbackPath } from '../frame/paths.ts'
 import type { PageContext } from '../page-context.ts'
@@ -49,14 +48,9 @@ export function callbackActions(app: App, context: PageContext): void {
     return answerPage(request, reply, { title: 'Replay callbacks', body })
   })
 
-  app.post('/callbacks/replay', toDo(replayCall, { body: Replay }), async (request, reply) => {
-    const asked = request.body
-    const done = async ({ next_from: from }: Replayed) =>
-      reply.redirect(
-        from === null ? donePath('/console/callbacks', 'replayed') : restPath({ ...asked, from }),
-        303,
-      )
-    return performForm(context, replayCall, { asked, reply, done })
+  formRoutes(app, context)('/callbacks/replay', { body: Replay }, replayCall, {
+    done: ({ body }, { next_from: from }) =>
+      from === null ? donePath('/console/callbacks', 'replayed') : restPath({ ...body, from }),
   })
 
   app.post('/callbacks/resume', { config: operate() }, async (request, reply) => {

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { askerOf } from '../../accounts/access/actor.ts'
-import { operate, toDo, toRead } from '../../accounts/access/needs.ts'
+import { operate, toRead } from '../../accounts/access/needs.ts'
 import type { App } from '../../http/app.ts'
 import { only } from '../../http/fields/schemas.ts'
 import { Note } from '../../http/fields/text-fields.ts'
@@ -9,7 +9,7 @@ import { pauseCall } from '../../operations/pause/pause-call.ts'
 import { resumeLedger } from '../../operations/pause/pause-ledger.ts'
 import { requestBatchNow } from '../../payments/batch/request-batch.ts'
 import { answerPage } from '../frame/answer.ts'
-import { performForm } from '../frame/forms/perform-form.ts'
+import { formRoutes } from '../frame/forms/form-routes.ts'
 import type { Html } from '../frame/html.ts'
 import { live, liveQuery, refreshLink } from '../frame/live.ts'
 import { doneNotice, donePath } from '../frame/notice.ts'
@@ -42,15 +42,15 @@ ${ledgerForms(state, request.user.role)}`
     return answerPage(request, reply, { title: 'Overview', body })
   })
 
-  app.post('/pause', toDo(pauseCall, pauseSchema), async (request, reply) => {
-    const { reason, until } = request.body
-    const end = until === undefined ? null : localTime(until, config.LEDGER_TIMEZONE)
-    const asked = { reason, until: end?.toISOString() ?? null }
-    const done = async () => {
+  formRoutes(app, context)('/pause', pauseSchema, pauseCall, {
+    asked({ body: { reason, until } }) {
+      const end = until === undefined ? null : localTime(until, config.LEDGER_TIMEZONE)
+      return { reason, until: end?.toISOString() ?? null }
+    },
+    done() {
       loads.forget()
-      return reply.redirect(donePath('/console', 'paused'), 303)
-    }
-    return performForm(context, pauseCall, { asked, reply, done })
+      return donePath('/console', 'paused')
+    },
   })
 
   app.post('/resume', { config: operate() }, async (request, reply) => {

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
-import { toDo, toRead } from '../../accounts/access/needs.ts'
+import { toRead } from '../../accounts/access/needs.ts'
 import type { App } from '../../http/app.ts'
 import { only } from '../../http/fields/schemas.ts'
 import { operationCalls } from '../../operations/control/operation-calls.ts'
@@ -9,7 +9,7 @@ import { operationWithAttempts } from '../../operations/reading/find-operations.
 import { parseTrackingId, TrackingId } from '../../operations/tracking-id.ts'
 import { actionsOn } from '../audit/actions-on.ts'
 import { answerPage } from '../frame/answer.ts'
-import { performForm } from '../frame/forms/perform-form.ts'
+import { formRoutes } from '../frame/forms/form-routes.ts'
 import { live, liveQuery, refreshLink } from '../frame/live.ts'
 import { doneNotice, donePath } from '../frame/notice.ts'
 import { operationPath } from '../frame/paths.ts'
@@ -21,7 +21,6 @@ import { operationForms } from './operation-forms.ts'
 const params = Type.Object({ tracking_id: TrackingId })
 const pageSchema = { params, querystring: only(liveQuery) }
 const resolveSchema = { params, body: only({ outcome: ResolvedAs }) }
-const cancelSchema = { params }
 
 export function operationPage(app: App, context: PageContext): void {
   const { db, formats } = context
@@ -43,26 +42,13 @@ ${operationForms(operation, request.user.role)}`
     return answerPage(request, reply, { title: tracking_id, body })
   })
 
-  app.post(
-    '/operations/:tracking_id/resolve',
-    toDo(resolveCall, resolveSchema),
-    async (request, reply) => {
-      const { tracking_id } = request.params
-      const asked = { tracking_id, ...request.body }
-      const done = donePath(operationPath(tracking_id), 'resolved')
-      return performForm(context, resolveCall, { asked, reply, done })
-    },
-  )
-
-  app.post(
-    '/operations/:tracking_id/cancel',
-    toDo(cancelCall, cancelSchema),
-    async (request, reply) => {
-      const { tracking_id } = request.params
-      const done = donePath(operationPath(tracking_id), 'cancelled')
-      return performForm(context, cancelCall, { asked: { tracking_id }, reply, done })
-    },
-  )
+  const form = formRoutes(app, context)
+  form('/operations/:tracking_id/resolve', resolveSchema, resolveCall, {
+    done: ({ params }) => donePath(operationPath(params.tracking_id), 'resolved'),
+  })
+  form('/operations/:tracking_id/cancel', { params }, cancelCall, {
+    done: ({ params }) => donePath(operationPath(params.tracking_id), 'cancelled'),
+  })
 }
 
 /** Attempts of an operation that has ended are deleted after a while. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/access/actor.ts'
-import { toDo, toOperate } from '../../accounts/access/needs.ts'
+import { toOperate } from '../../accounts/access/needs.ts'
 import { checkPayment } from '../../books/readback/check-payment.ts'
 import { dayOf } from '../../csv/day-cell.ts'
 import type { App } from '../../http/app.ts'
@@ -13,7 +13,7 @@ import { membersOf, resolutionValidator } from '../../payments/decisions/resolut
 import { kindQuery, PaymentParams as params } from '../../payments/payment-record.ts'
 import { REFERENCE_KINDS } from '../../payments/references/reference-record.ts'
 import { trimmed } from '../../text/trimmed.ts'
-import { performForm } from '../frame/forms/perform-form.ts'
+import { formRoutes } from '../frame/forms/form-routes.ts'
 import { type DoneKey, donePath } from '../frame/notice.ts'
 import { paymentPath } from '../frame/paths.ts'
 import type { PageContext } from '../page-context.ts'
@@ -56,21 +56,19 @@ export function paymentActions(app: App, context: PageContext): void {
   const { db } = context
   const { assignCall, resolveCall } = paymentCalls(context)
   const resolutionOf = resolutionValidator()
-  app.post(
-    '/payments/:gateway/:gateway_payment_id/assign',
-    toDo(assignCall, assignSchema),
-    async (request, reply) => {
-      const asked = { ...request.params, ...assignmentIn(request.body) }
-      return performForm(context, assignCall, { asked, reply, done: back(request, 'assigned') })
-    },
-  )
+  const form = formRoutes(app, context)
+  form('/payments/:gateway/:gateway_payment_id/assign', assignSchema, assignCall, {
+    asked: ({ params, body }) => ({ ...params, ...assignmentIn(body) }),
+    done: request => back(request, 'assigned'),
+  })
 
   for (const path of DECISION_PATHS)
-    app.post(path, toDo(resolveCall, resolveSchema), async (request, reply) => {
-      const { params, query, body } = request
-      const resolution = inWordsOfTheForm(() => resolutionOf(fieldsOf(body)))
-      const asked = { ...params, ...query, if_match: body.if_match, ...resolution }
-      return performForm(context, resolveCall, { asked, reply, done: back(request, 'decided') })
+    form(path, resolveSchema, resolveCall, {
+      asked: ({ params, query, body }) => {
+        const resolution = inWordsOfTheForm(() => resolutionOf(fieldsOf(body)))
+        return { ...params, ...query, if_match: body.if_match, ...resolution }
+      },
+      done: request => back(request, 'decided'),
     })
 
   app.post(

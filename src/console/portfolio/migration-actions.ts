@@ -1,13 +1,12 @@
 import { Type } from '@sinclair/typebox'
-import type { FastifyContextConfig } from 'fastify'
 import { askerOf } from '../../accounts/access/actor.ts'
-import { needsToDo, operate, read, toDo, toOperate } from '../../accounts/access/needs.ts'
+import { operate, read, toOperate } from '../../accounts/access/needs.ts'
 import type { App } from '../../http/app.ts'
 import { acceptFiles } from '../../http/body/multipart.ts'
 import { oneOf, only } from '../../http/fields/schemas.ts'
 import { downloadsAt } from '../../portfolio/download-routes.ts'
 import { ofOneMigration as params } from '../../portfolio/migration-record.ts'
-import { performForm } from '../frame/forms/perform-form.ts'
+import { formRoutes } from '../frame/forms/form-routes.ts'
 import { donePath } from '../frame/notice.ts'
 import { migrationPath } from '../frame/paths.ts'
 import type { PageContext } from '../page-context.ts'
@@ -25,58 +24,36 @@ const DOWNLOADS = {
 
 export async function migrationActions(app: App, context: PageContext): Promise<void> {
   const { portfolio } = context
+  const { limitLongCalls: onRequest } = portfolio
+  const form = formRoutes(app, context)
   await app.register(acceptFiles)
 
-  app.post('/portfolio/upload', longCall(context), async (request, reply) => {
+  const long = { onRequest, config: { ...operate(), takesLong: true } }
+  app.post('/portfolio/upload', long, async (request, reply) => {
     const id = await portfolio.upload(request, askerOf(request), '/console/portfolio/templates')
     return reply.redirect(donePath(migrationPath(id), 'uploaded'), 303)
   })
 
-  runActions(app, context)
-
-  app.post(
-    '/portfolio/:id/discard',
-    toDo(portfolio.calls.discardCall, { params }),
-    async (request, reply) => {
-      const done = donePath('/console/portfolio', 'discarded')
-      return performForm(context, portfolio.calls.discardCall, {
-        asked: request.params,
-        reply,
-        done,
-      })
-    },
-  )
-
-  downloadsAt(app, DOWNLOADS, portfolio, { ...read, takesLong: true })
-}
-
-const longCall = ({ portfolio }: PageContext, needs: FastifyContextConfig = operate()) => ({
-  onRequest: portfolio.limitLongCalls,
-  config: { ...needs, takesLong: true },
-})
-
-function runActions(app: App, context: PageContext): void {
-  const { portfolio } = context
-  const { runCall, retryCall } = portfolio.calls
+  const { runCall, retryCall, discardCall } = portfolio.calls
   const start = (path: string, isDryRun: boolean) =>
-    app.post(
-      path,
-      isDryRun ? toOperate(runSchema) : toDo(runCall, runSchema),
-      async (request, reply) => {
-        const { id } = request.params
-        const skip_invalid = request.body?.skip_invalid !== undefined
-        const asked = { migration_id: id, dry_run: isDryRun, skip_invalid, after: [] }
-        const done = donePath(migrationPath(id), isDryRun ? 'dryRunStarted' : 'started')
-        return performForm(context, runCall, { asked, reply, done })
-      },
-    )
+    form(path, runSchema, runCall, {
+      ...(isDryRun && { config: operate() }),
+      asked: ({ params, body }) => ({
+        migration_id: params.id,
+        dry_run: isDryRun,
+        skip_invalid: body?.skip_invalid !== undefined,
+        after: [],
+      }),
+      done: ({ params }) =>
+        donePath(migrationPath(params.id), isDryRun ? 'dryRunStarted' : 'started'),
+    })
   start('/portfolio/:id/run', false)
   start('/portfolio/:id/dry-run', true)
 
-  const retry = { schema: { params }, ...longCall(context, needsToDo(retryCall)) }
-  app.post('/portfolio/:id/retry', retry, async (request, reply) => {
-    const done = donePath(migrationPath(request.params.id), 'retried')
-    return performForm(context, retryCall, { asked: request.params, reply, done })
+  form('/portfolio/:id/retry', { params }, retryCall, {
+    onRequest,
+    config: { takesLong: true },
+    done: ({ params }) => donePath(migrationPath(params.id), 'retried'),
   })
 
   app.post('/portfolio/:id/cancel', toOperate({ params }), async (request, reply) => {
@@ -84,4 +61,10 @@ function runActions(app: App, context: PageContext): void {
     await portfolio.cancel(id, askerOf(request))
     return reply.redirect(donePath(migrationPath(id), 'runCancelled'), 303)
   })
+
+  form('/portfolio/:id/discard', { params }, discardCall, {
+    done: donePath('/console/portfolio', 'discarded'),
+  })
+
+  downloadsAt(app, DOWNLOADS, portfolio, { ...read, takesLong: true })
 }

@@ -2,7 +2,7 @@ import createError from '@fastify/error'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
-import { operate, read, toDo } from '../../accounts/access/needs.ts'
+import { operate, read } from '../../accounts/access/needs.ts'
 import { template } from '../../csv/template.ts'
 import type { App } from '../../http/app.ts'
 import { acceptFiles } from '../../http/body/multipart.ts'
@@ -19,7 +19,7 @@ import {
 } from '../../payments/references/reference-record.ts'
 import { uploadReferences } from '../../payments/references/upload-references.ts'
 import { ofAll } from '../frame/formats.ts'
-import { performForm } from '../frame/forms/perform-form.ts'
+import { formRoutes } from '../frame/forms/form-routes.ts'
 import type { Html } from '../frame/html.ts'
 import { donePath } from '../frame/notice.ts'
 import { countUpTo } from '../lists/count.ts'
@@ -34,8 +34,8 @@ import { words } from '../text/words.ts'
 const PATH = '/console/references'
 const TEMPLATE = `${PATH}/template.csv`
 const replace = Type.Optional(Type.Literal('true'))
-const add = toDo(putCall, { body: only({ ...NewReference.properties, replace }) })
-const remove = toDo(deleteCall, { body: only(ReferenceParams.properties) })
+const addSchema = { body: only({ ...NewReference.properties, replace }) }
+const removeSchema = { body: only(ReferenceParams.properties) }
 const InvalidRows = createError('INVALID_PAYLOAD', '%s', 400)
 
 export async function referencesPage(app: App, context: PageContext): Promise<void> {
@@ -51,17 +51,13 @@ export async function referencesPage(app: App, context: PageContext): Promise<vo
     csvDownload(reply, 'references.csv').send(template(referenceFile)),
   )
 
-  app.post('/references/add', add, async ({ body }, reply) => {
-    const asked = { ...body, replace: body.replace === 'true' }
-    const loan = encodeURIComponent(body.external_loan_id)
-    const done = donePath(`${PATH}?loan=${loan}`, 'referenceAdded')
-    return performForm(context, putCall, { asked, reply, done })
+  const form = formRoutes(app, context)
+  form('/references/add', addSchema, putCall, {
+    asked: ({ body }) => ({ ...body, replace: body.replace === 'true' }),
+    done: ({ body: { external_loan_id: loan } }) =>
+      donePath(`${PATH}?loan=${encodeURIComponent(loan)}`, 'referenceAdded'),
   })
-
-  app.post('/references/remove', remove, async ({ body: asked }, reply) => {
-    const done = donePath(PATH, 'referenceRemoved')
-    return performForm(context, deleteCall, { asked, reply, done })
-  })
+  form('/references/remove', removeSchema, deleteCall, { done: donePath(PATH, 'referenceRemoved') })
 
   app.post('/references/upload', long, async (request, reply) => {
     const { rows, valid_rows, errors } = await uploadReferences(context, request, TEMPLATE)

@@ -9,7 +9,7 @@ type Sent<Asked, Result> = {
   asked: Asked
   reply: FastifyReply
   /** The page to show when the form is done, with its notice, or what answers with it. */
-  done: string | ((result: Result) => Promise<unknown>)
+  done: string | ((result: Result) => unknown)
 }
 
 /**
