@@ -113,6 +113,7 @@ export function classifyWrite(
   }
   if (isCutShort(status, body)) return { outcome: 'not_arrived', leftNothing: true }
   if (isKeyTaken(status, body) && !isFromStore) return { outcome: 'unknown' }
+  if (isOfDatabase(status, body)) return { outcome: 'unknown', isRecorded }
   if ([400, 403, 404].includes(status) && isOfLedger) return { outcome: 'refused' }
   if (status === 503 && NEVER_ALLOWED.test(codeOf(body) ?? '')) return { outcome: 'refused' }
   if (status === 409 && codeOf(body) === AWAITS_CHECKER) return { outcome: 'awaits_approval' }
@@ -136,6 +137,15 @@ const LOCKED = ['error.msg.loan.locked', UNREADABLE]
 /** How Fineract 1.9 refuses the later of two equal calls whose keys it stores at the same moment. */
 const isKeyTaken = (status: number, body: unknown) =>
   codeOf(body) === 'error.msg.data.integrity.issue' && /duplicate/i.test(messageOf(status, body))
+/**
+ * Fineract answers with these codes, and the words of its database or driver, whatever the database could not do. What it
+ * says of a lost connection may come after the commit.
+ */
+const isOfDatabase = (status: number, body: unknown) =>
+  /\.(data\.integrity\.issue|persistence\.error)$/.test(codeOf(body) ?? '') &&
+  PASSING_TROUBLE.test(messageOf(status, body))
+const PASSING_TROUBLE =
+  /\bI\/O error|connection .*(closed|reset|refused|not available)|communications link failure|terminating connection|read-only|shutting down|starting up|recovery|too many (clients|connections)|canceling statement|lock wait timeout|deadlock|could not serialize|no space left/i
 /** An adjustment or a chargeback that the ledger will not allow later either. */
 const NEVER_ALLOWED = /(update|chargeback\.operation)\.not\.allowed$/
 /** Newer ledgers answer so if the same request already waits for its second person. */
@@ -165,6 +175,8 @@ export function explained(received: Received, { outcome }: AnswerKind): string {
     return `something in front of the ledger cut this write short: ${message}`
   if (outcome === 'unknown' && status === 200 && isResult(body))
     return `the answer is the result of another call${received.isFromStore ? ' with the same key: the header Idempotency-Key may not reach the ledger' : ''}`
+  if (outcome === 'unknown' && isOfDatabase(status, body))
+    return `the ledger’s database could not do it: ${message}`
   if (outcome === 'unknown' && isRefusedInFront(status, body)) return `${IN_FRONT}: ${message}`
   if (outcome !== 'misconfigured') return message
   if (isHidden(body))

@@ -34,6 +34,9 @@ const keyTaken = ledgerBody(
   'error.msg.data.integrity.issue',
   'ERROR: duplicate key value violates unique constraint "unique_portfolio_command_source"',
 )
+const integrity = (message: string) => ledgerBody(403, 'error.msg.data.integrity.issue', message)
+const readOnly = integrity('ERROR: cannot execute INSERT in a read-only transaction')
+const brokenOff = ledgerBody(403, 'error.msg.persistence.error', 'This connection has been closed.')
 const bare = (code: string) => ({ userMessageGlobalisationCode: code, defaultUserMessage: 'No.' })
 const cutShort = bare('error.msg.invalid.request.body')
 const unsent = { outcome: 'not_arrived', waitingFor: 'ledger_unavailable' }
@@ -93,6 +96,20 @@ const CASES: Case[] = [
   { what: 'a command that was lost', status: 400, body: commandLost, ...ourSetting },
   { what: 'a request that was cut short', status: 400, body: cutShort, ...unsent },
   { what: 'a key that another call stored', status: 403, body: keyTaken, ...unknown },
+  {
+    what: 'a database of the ledger’s that is read-only',
+    status: 403,
+    body: readOnly,
+    ...unknown,
+    newKey: true,
+  },
+  {
+    what: 'a database of the ledger’s that was lost after the ledger did it',
+    status: 403,
+    body: brokenOff,
+    afterwards: true,
+    ...unknown,
+  },
   { what: 'a 415', status: 415, body: containerBody(415), ...ourSetting },
   { what: 'a redirect to somewhere', status: 302, body: '', ...ourSetting },
 ]
@@ -145,6 +162,7 @@ t.test('an operation that the ledger refuses fails at once, in the ledger’s wo
     { status: 400, body: ledgerBody(400, 'error.msg.a') },
     { status: 403, body: ledgerBody(403, 'error.msg.b') },
     { status: 403, body: ledgerBody(403, 'error.msg.data.integrity.issue') },
+    { status: 403, body: integrity('ERROR: value too long for type character varying(50)') },
     { status: 404, body: ledgerBody(404, 'error.msg.c') },
     { status: 400, body: { ...bare('error.msg.d'), errors: undefined } },
   ]
