@@ -79,9 +79,10 @@ const CODES_OF_CALLS: [calls: string[], codes: RegExp][] = [
     ['disburse'],
     /^error\.msg\.loan\.disburs(al|e|ement)\.(?!date\.should\.)|^validation\.msg\.loan\.disbursement\./,
   ],
+  // The ledger names the strategy of a product's repayments so where it refuses an application, or its change.
   [
     ['transactions', 'disburse'],
-    /^error\.msg\.loan\.(must\.be\.active|repayment|transaction)\.|^validation\.msg\.loan\.transaction\./,
+    /^error\.msg\.loan\.(must\.be\.active|repayment(?!\.strategy)|transaction)\.|^validation\.msg\.loan\.transaction\./,
   ],
   // LoanOps changes no external id.
   [['POST'], /^error\.msg\.loan\.(with|duplicate)\.externalId/],

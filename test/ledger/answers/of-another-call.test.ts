@@ -179,6 +179,10 @@ t.test('a refusal of another record or command is not that of the call', async t
     403,
     'error.msg.loan.disbursal.date.should.be.after.last.transaction.date.of.loan.to.be.closed',
   )
+  const otherStrategy = refusal(
+    403,
+    'error.msg.loan.repayment.strategy.can.not.be.different.than.advanced.payment.allocation',
+  )
   const taken = refusal(403, 'error.msg.loan.with.externalId.already.used')
   const noTransaction = (id: string) =>
     refusal(404, 'error.msg.loan.transaction.external.id.invalid', id)
@@ -209,6 +213,8 @@ t.test('a refusal of another record or command is not that of the call', async t
     [transaction, noTransaction('R-1')],
     [transaction, noLoan('L-1')],
     ['POST /loans', taken],
+    ['POST /loans', otherStrategy],
+    [`PUT ${LOAN}`, otherStrategy],
     ['GET /clients/external-id/C-1', noClient],
     ['POST /loans', noClient],
     [approve, notSubmitted],
