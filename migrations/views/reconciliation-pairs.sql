@@ -64,8 +64,8 @@ create or replace view core.payment_here as
 select core.gateway_of(t) as gateway, t.gateway_payment_id, t.id, t.lender, t.currency, t.paid_at, t.received_at,
        -- Of an event that shows no amount, the gateway's counts.
        case when t.amount is not null or not decided.is_unreadable then greatest(t.amount, 0) end as amount,
-       greatest(least(t.decided_amount, t.amount - t.payer_fee, t.amount), 0) as intended,
-       case when t.state in ('posted', 'returned') and (t.decided_amount > t.amount) is not true then t.ledger_amount end as found,
+       greatest(least(case when not decided.is_converted then t.decided_amount end, t.amount - t.payer_fee, t.amount), 0) as intended,
+       case when t.state in ('posted', 'returned') and not decided.is_converted then t.ledger_amount end as found,
        -- If nothing is posted for a payment, the gateway's amount counts, unless whoever decided about it saw another.
        t.state not in ('waiting', 'posting', 'posted') and t.objection is distinct from 'events_disagree'
          and (t.state <> 'returned' or t.returned_amount is null) as is_whole,
@@ -82,7 +82,9 @@ select core.gateway_of(t) as gateway, t.gateway_payment_id, t.id, t.lender, t.cu
        case when decided.is_unreadable and t.paid_at is null then t.decided_day end as decided_day,
        core.proved_lender(t) as proved_lender
   from core.transaction t
- cross join lateral (select core.is_decided_unreadable(t)) decided (is_unreadable)
+ cross join lateral (select core.is_decided_unreadable(t),
+                            (t.decided_over ->> 'reason' = 'currency_mismatch' or t.decided_amount > t.amount) is true)
+       decided (is_unreadable, is_converted)
  where t.kind = 'payment' and t.state <> 'failed'
    -- A payment is on our side once: as its own row, unless that was dismissed because an event that could not be read was
    -- posted or handled as this payment, or because it was posted under its other id.

@@ -92,6 +92,18 @@ const CASES: Record<string, [Statement | null, Payment | null, Record<string, st
     { ...POSTED, decision: 'post', decided_amount: '83000' },
     { captured: '1000', posted: '1000' },
   ],
+  'posted by an operator in a stronger currency of its loan, and adjusted at the ledger': [
+    {},
+    {
+      ...POSTED,
+      decision: 'post',
+      decided_over: { reason: 'currency_mismatch' },
+      decided_amount: '550',
+      difference: 'less',
+      ledger_amount: '500',
+    },
+    { captured: '1000', posted: '1000' },
+  ],
   'posted by an operator in the currency of its loan, and adjusted at the ledger': [
     {},
     {
