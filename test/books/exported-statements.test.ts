@@ -260,6 +260,33 @@ t.test('times in an export are India’s, wherever the ledger is', async t => {
   t.match(await settlements(service, 'UTR1'), [{ settled_at: '2026-02-06T18:30:00.000Z' }])
 })
 
+t.test('an export that a spreadsheet saved with the month first is refused as a whole', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const row = (id: string, time: string) => `payment,${id},7,${time},2026-03-27,INR,setl_1,UTR1`
+  await t.rejects(
+    upload(
+      service,
+      'gateway_a',
+      A_SHORT,
+      row('pay_1', '03/05/2026 10:15:30'),
+      row('pay_2', '03/25/2026 10:15:30'),
+    ),
+    /Line 3: created_at has the month before the day, and the gateway’s report the day: format/,
+  )
+  await t.rejects(
+    upload(
+      service,
+      'gateway_b',
+      B_SUMMARY,
+      'setl_1,7,7,0,7,,,SUCCESS,UTR1,03/25/2026 10:15:30',
+      B_EVENTS,
+      '1,PAYMENT,CREDIT,INR,03/05/2026 10:15:30,SUCCESS,7,7,03/25/2026 10:15:30,UTR1,,1,INR,7,0,0,03/05/2026 10:15:30',
+    ),
+    /Line 2: Settlement Date has the month before the day/,
+  )
+  t.same(await stated(service), [])
+})
+
 t.test('a row of a report that does not say what it is about is refused', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const end = '7,2026-02-05 10:00:00,2026-02-07,INR,setl_1,UTR1'

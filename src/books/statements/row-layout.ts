@@ -61,7 +61,7 @@ export function rowLayout(place: Place) {
     noRows: sections.noRows,
     /** The payouts that the rows before the payments state, each once. */
     takePayouts: () => summary.payouts.splice(0),
-    fieldsIn: (cells: string[]) => fieldsIn(cells, layout),
+    fieldsIn: (row: CsvRow) => fieldsIn(row, layout),
     statusFields: (fields: CsvFields) => layout.format.statusFields?.(fields) ?? {},
     read: (fields: CsvFields, status: PaymentStatus | null, file: number): ReadRow =>
       toldApart(layout.format.read(fields, summary.settlements, status), numbered, file),
@@ -109,8 +109,20 @@ function sectionReader(known: ReadonlySet<string>) {
   }
 }
 
-const fieldsIn = (cells: string[], { fields: columns, format }: ReportLayout) =>
-  plainFields(format, fieldsOf(columns, cells.map(unescapeFormula)))
+/** A day of which the month is none, but the day could be one. */
+const EXCHANGED = /^\d{4}-(1[3-9]|2\d|3[01])-(0[1-9]|1[0-2])\b/
+
+function fieldsIn({ line, cells }: CsvRow, layout: ReportLayout): CsvFields {
+  const { fields: columns, format } = layout
+  const fields = plainFields(format, fieldsOf(columns, cells.map(unescapeFormula)))
+  // In the other rows, a spreadsheet that puts the month first made other days of the days up to the twelfth.
+  const name = TIMES.find(name => EXCHANGED.test(fields[name] ?? ''))
+  if (name !== undefined && format.isIndian === true)
+    throw new UnreadableFile(
+      `Line ${line}: ${labelOf(layout, name)} has the month before the day, and the gateway’s report the day: format the column as yyyy-mm-dd hh:mm:ss in the spreadsheet`,
+    )
+  return fields
+}
 
 function shapeOf(layout: ReportLayout, delimiter: string): RowShape {
   const { fields: columns, width, needed, filled } = layout
@@ -134,7 +146,7 @@ function summaryReader() {
         throw new UnreadableFile(
           `Line ${came.line}: the sections of settlements have more than ${MAX_SETTLEMENTS} rows: upload reports of shorter times`,
         )
-      const fields = fieldsIn(came.cells, of)
+      const fields = fieldsIn(came, of)
       const { utr, settlement_id } = fields
       if (settlement_id === undefined) return
       const { misfit } = fitRow(came, shape)

@@ -66,7 +66,7 @@ export function statementReader(place: Place, { withStatuses, save }: Use) {
     if (layout.isBefore(row)) return []
     result.rows++
     const { cells, misfit } = fitRow(row, layout.shape())
-    const fields = misfit === null ? layout.fieldsIn(cells) : {}
+    const fields = misfit === null ? layout.fieldsIn({ line, cells }) : {}
     return [{ line, file, misfit, fields, statusFields: layout.statusFields(fields) }]
   }
 

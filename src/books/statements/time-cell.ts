@@ -1,7 +1,7 @@
 import { dayOf, timeOf } from '../../csv/day-cell.ts'
 
 const ISO = /^\d{4}-/
-/** A time as gateway A writes it. A spreadsheet that puts the month first would leave the seconds out. */
+/** A time as gateway A writes it. With the month first, Excel leaves the seconds out; Calc does not. */
 const SLASHED = /^(\d\d)\/(\d\d)\/(\d{4})( \d\d:\d\d:\d\d)?$/
 /** A time as a spreadsheet with India's settings writes it. */
 const DASHED = /^(\d\d)-(\d\d)-(\d{4})( \d\d?:\d\d(?::\d\d)?)?$/
