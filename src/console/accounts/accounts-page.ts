@@ -11,8 +11,9 @@ import { pageOfView } from '../../http/lists/page-of-view.ts'
 import { answerPage } from '../frame/answer.ts'
 import { formRoutes } from '../frame/forms/form-routes.ts'
 import { performForm } from '../frame/forms/perform-form.ts'
-import { type Html, nothing } from '../frame/html.ts'
+import { type Html, link, nothing } from '../frame/html.ts'
 import { donePath } from '../frame/notice.ts'
+import { column } from '../lists/columns.ts'
 import type { List } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
 import { timeColumn } from '../lists/time-column.ts'
@@ -90,20 +91,15 @@ function accountList({ db, formats }: PageContext): List<Record<string, never>, 
     cursor: ['uuid'],
     empty: 'Accounts appear here.',
     columns: [
-      {
-        name: 'username',
-        title: 'Username',
-        cell: ({ username }) =>
-          html`<a href="/console/audit?actor=${encodeURIComponent(username)}">${username}</a>`,
-      },
-      { name: 'role', title: 'Role' },
+      column('username', 'Username', ({ username }) =>
+        link(`/console/audit?actor=${encodeURIComponent(username)}`, username),
+      ),
+      column('role', 'Role'),
       timeColumn(formats, 'created_at', 'Created'),
       timeColumn(formats, 'last_login_at', 'Last login'),
-      {
-        name: 'failed_logins',
-        title: 'Failed logins',
-        cell: row => (row.failed_logins === 0 ? null : unlockForm(row.username, row.failed_logins)),
-      },
+      column('failed_logins', 'Failed logins', row =>
+        row.failed_logins === 0 ? null : unlockForm(row.username, row.failed_logins),
+      ),
       {
         ...timeColumn(formats, 'disabled_at', 'Disabled'),
         cell: row => (row.disabled_at === null ? changesOf(row) : formats.time(row.disabled_at)),

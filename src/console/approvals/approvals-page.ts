@@ -3,10 +3,10 @@ import { approvalFilters } from '../../accounts/approvals/approval-routes.ts'
 import { findApprovals, someApprovals } from '../../accounts/approvals/find-approvals.ts'
 import { subjectLink } from '../audit/subject-link.ts'
 import { amount, inLoansCurrency } from '../frame/formats.ts'
-import type { Content, Html } from '../frame/html.ts'
+import { type Content, type Html, link } from '../frame/html.ts'
 import { approvalPath } from '../frame/paths.ts'
+import { column, exportOnly, idColumn } from '../lists/columns.ts'
 import { countUpTo } from '../lists/count.ts'
-import { exportOnly } from '../lists/export-only.ts'
 import { listPage } from '../lists/list-routes.ts'
 import { amountColumn } from '../lists/payment-columns.ts'
 import { timeColumn } from '../lists/time-column.ts'
@@ -21,18 +21,14 @@ export const approvalsPage = listPage<typeof approvalFilters, ApprovalItem>(({ d
   cursor: ['uuid'],
   empty: 'No proposal matches. What a second person must approve appears here.',
   columns: [
-    {
-      name: 'act',
-      title: 'Act',
-      cell: row => html`<a href="${approvalPath(row.approval_id)}">${actInWords(row.act)}</a>`,
-    },
-    { name: 'subject', title: 'Subject', isId: true, cell: approvalSubject },
+    column('act', 'Act', row => link(approvalPath(row.approval_id), actInWords(row.act))),
+    idColumn('subject', 'Subject', approvalSubject),
     { ...amountColumn, cell: approvalAmount },
-    { name: 'state', title: 'State', cell: row => approvalState(row.state) },
-    { name: 'proposed_by', title: 'Proposed by' },
+    column('state', 'State', row => approvalState(row.state)),
+    column('proposed_by', 'Proposed by'),
     timeColumn(formats, 'proposed_at', 'Proposed'),
     timeColumn(formats, 'expires_at', 'Expires'),
-    { name: 'decided_by', title: 'Decided by' },
+    column('decided_by', 'Decided by'),
     timeColumn(formats, 'decided_at', 'Decided'),
     ...exportOnly('currency', 'note', 'decision_note', 'approval_id'),
   ],

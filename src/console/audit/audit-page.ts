@@ -5,6 +5,7 @@ import { equalTo } from '../../database/equal-to.ts'
 import { WITHOUT_NUL } from '../../http/fields/text-fields.ts'
 import { decodeCursor, pageOf } from '../../http/lists/cursor.ts'
 import { approvalPath } from '../frame/paths.ts'
+import { column, idColumn } from '../lists/columns.ts'
 import { countUpTo } from '../lists/count.ts'
 import { listPage } from '../lists/list-routes.ts'
 import { timeColumn } from '../lists/time-column.ts'
@@ -34,18 +35,13 @@ export const auditPage = listPage<typeof filters, Row>(({ db, formats }) => ({
   empty: 'No entry matches. Logins and everything that operators do appear here.',
   columns: [
     timeColumn(formats, 'at', 'At'),
-    { name: 'actor', title: 'Actor' },
-    { name: 'caller', title: 'Caller' },
-    { name: 'action', title: 'Action' },
-    {
-      name: 'subject',
-      title: 'Subject',
-      isId: true,
-      cell: row => subjectLink(row.action, row.subject),
-    },
-    { name: 'detail', title: 'Detail', isId: true, cell: row => detailOf(row.detail) },
-    { name: 'address', title: 'Address' },
-    { name: 'request_id', title: 'Request', isId: true },
+    column('actor', 'Actor'),
+    column('caller', 'Caller'),
+    column('action', 'Action'),
+    idColumn('subject', 'Subject', row => subjectLink(row.action, row.subject)),
+    idColumn('detail', 'Detail', row => detailOf(row.detail)),
+    column('address', 'Address'),
+    idColumn('request_id', 'Request'),
   ],
   async load({ limit, cursor, ...filter }) {
     const [last] = decodeCursor(cursor, ['uuid'])

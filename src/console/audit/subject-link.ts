@@ -1,5 +1,4 @@
-import { html } from 'hono/html'
-import type { Content } from '../frame/html.ts'
+import { type Content, link } from '../frame/html.ts'
 import { callbackPath, loanPath, migrationPath, pagePath, statementPath } from '../frame/paths.ts'
 
 /** The page of a subject, by the action or what the action begins with, where that is not the subject's kind. */
@@ -18,5 +17,5 @@ const PAGES: Record<string, (subject: string) => string> = {
 export function subjectLink(action: string, subject: string): Content {
   const kind = action.split('.', 1)[0] ?? ''
   const path = (PAGES[action] ?? PAGES[kind])?.(subject) ?? pagePath(kind, subject)
-  return path === undefined ? subject : html`<a href="${path}">${subject}</a>`
+  return path === undefined ? subject : link(path, subject)
 }

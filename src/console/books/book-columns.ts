@@ -4,6 +4,7 @@ import { NO_CURRENCY } from '../../books/reconciliation/day-record.ts'
 import type { findDays } from '../../books/reconciliation/find-days.ts'
 import { amount, count } from '../frame/formats.ts'
 import type { Html } from '../frame/html.ts'
+import { column, numberColumn } from '../lists/columns.ts'
 import { capital } from '../lists/filter-form.ts'
 import type { ListColumn } from '../lists/list.ts'
 import { words } from '../text/words.ts'
@@ -11,33 +12,26 @@ import { words } from '../text/words.ts'
 type BookDay = Awaited<ReturnType<typeof findDays>>[number]
 
 export const bookColumns: ListColumn<BookDay>[] = [
-  { name: 'day', title: 'Day' },
-  {
-    name: 'lender',
-    title: 'Lender, gateway',
-    cell: ({ lender, gateway }) => html`${lender}<br>${words(gateway)}`,
-  },
-  {
-    name: 'captured',
-    title: 'Captured',
-    isNumber: true,
-    cell: ({ captured, currency, statement }) =>
-      captured === null ? `${statement ?? 'no'} statement` : inWords(captured, currency),
-  },
+  column('day', 'Day'),
+  column(
+    'lender',
+    'Lender, gateway',
+    ({ lender, gateway }) => html`${lender}<br>${words(gateway)}`,
+  ),
+  numberColumn('captured', 'Captured', ({ captured, currency, statement }) =>
+    captured === null ? `${statement ?? 'no'} statement` : inWords(captured, currency),
+  ),
   ...BUCKETS.map(bucket => ({
     name: bucket,
     title: capital(words(bucket)),
     isNumber: true,
     cell: (day: BookDay) => figure(day, bucket),
   })),
-  {
-    name: 'balanced',
-    title: 'Balanced',
-    cell: ({ balanced }) =>
-      balanced
-        ? html`<span class="good">balanced</span>`
-        : html`<span class="bad">not balanced</span>`,
-  },
+  column('balanced', 'Balanced', ({ balanced }) =>
+    balanced
+      ? html`<span class="good">balanced</span>`
+      : html`<span class="bad">not balanced</span>`,
+  ),
 ]
 
 function figure({ day, lender, gateway, currency, buckets }: BookDay, bucket: Bucket): Html | null {

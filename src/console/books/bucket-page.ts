@@ -8,7 +8,7 @@ import {
 import { IsoDay } from '../../http/fields/day-fields.ts'
 import { paymentFilter } from '../../payments/reading/payment-filter.ts'
 import { amount, type Formats } from '../frame/formats.ts'
-import { exportOnly } from '../lists/export-only.ts'
+import { column, exportOnly, numberColumn } from '../lists/columns.ts'
 import type { ListColumn } from '../lists/list.ts'
 import { listPage } from '../lists/list-routes.ts'
 import { amountColumn, loanColumn, paymentColumn } from '../lists/payment-columns.ts'
@@ -42,22 +42,15 @@ export const bucketPage = listPage<typeof filters, Row>(({ db, formats }) => ({
 function bucketColumns(formats: Formats): ListColumn<Row>[] {
   return [
     paymentColumn,
-    {
-      name: 'state',
-      title: 'State',
-      cell: row => [row.state, row.reason].filter(Boolean).map(words).join(': '),
-    },
-    {
-      name: 'amount_in_bucket',
-      title: 'In the bucket',
-      isNumber: true,
-      cell: row => amount(row.amount_in_bucket, row.currency),
-    },
+    column('state', 'State', row => [row.state, row.reason].filter(Boolean).map(words).join(': ')),
+    numberColumn('amount_in_bucket', 'In the bucket', row =>
+      amount(row.amount_in_bucket, row.currency),
+    ),
     amountColumn,
     loanColumn,
     timeColumn(formats, 'paid_at', 'Paid'),
-    { name: 'lender', title: 'Lender' },
-    { name: 'gateway', title: 'Gateway', cell: row => words(row.gateway) },
+    column('lender', 'Lender'),
+    column('gateway', 'Gateway', row => words(row.gateway)),
     ...exportOnly('currency', 'reason', 'objection', 'ledger_transaction_id', 'detail'),
     { ...timeColumn(formats, 'posted_at', 'Posted'), isExportOnly: true },
   ]

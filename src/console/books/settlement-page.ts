@@ -13,6 +13,7 @@ import { answerPage } from '../frame/answer.ts'
 import { facts } from '../frame/facts.ts'
 import { amount, count, type Formats } from '../frame/formats.ts'
 import type { Html } from '../frame/html.ts'
+import { column } from '../lists/columns.ts'
 import { firstOf } from '../lists/first-of.ts'
 import type { ListColumn } from '../lists/list.ts'
 import { amountColumn, paymentColumn } from '../lists/payment-columns.ts'
@@ -26,7 +27,7 @@ const schema = {
 const columns: ListColumn<Part>[] = [
   paymentColumn,
   amountColumn,
-  { name: 'gateway', title: 'Gateway', cell: row => words(row.gateway) },
+  column('gateway', 'Gateway', row => words(row.gateway)),
 ]
 const MAX_ROWS_SHOWN = 500
 

@@ -16,7 +16,7 @@ import { formRoutes } from '../frame/forms/form-routes.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { DoneQuery, doneNotice, donePath } from '../frame/notice.ts'
 import { statementPath } from '../frame/paths.ts'
-import { numberColumn } from '../lists/number-column.ts'
+import { idColumn, numberColumn } from '../lists/columns.ts'
 import { table } from '../lists/table.ts'
 import type { PageContext } from '../page-context.ts'
 import { words } from '../text/words.ts'
@@ -75,7 +75,7 @@ function refusal(error: RowError | undefined, rows: number): Html {
 
 function invalidRows(errors: RowError[], all: number): Html {
   if (errors.length === 0) return nothing
-  const columns = [numberColumn('line', 'Line'), { name: 'reason', title: 'Reason', isId: true }]
+  const columns = [numberColumn('line', 'Line'), idColumn('reason', 'Reason')]
   return html`<h2>Invalid rows</h2><p>${ofAll(errors.length, all)} invalid rows are shown.</p>
 ${table(columns, errors, 'Invalid rows')}`
 }

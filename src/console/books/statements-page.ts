@@ -2,10 +2,10 @@ import { html } from 'hono/html'
 import { findStatements } from '../../books/statements/find-statements.ts'
 import { paymentFilter } from '../../payments/reading/payment-filter.ts'
 import { fileColumns } from '../frame/file-facts.ts'
+import { link } from '../frame/html.ts'
 import { statementPath } from '../frame/paths.ts'
-import { exportOnly } from '../lists/export-only.ts'
+import { column, exportOnly, idColumn, numberColumn } from '../lists/columns.ts'
 import { listPage } from '../lists/list-routes.ts'
-import { numberColumn } from '../lists/number-column.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import { words } from '../text/words.ts'
 
@@ -20,22 +20,18 @@ export const statementsPage = listPage<typeof filters, Row>(({ db, formats }) =>
   cursor: ['uuid'],
   empty: 'Reports of gateways that were uploaded as files appear here.',
   columns: [
-    {
-      name: 'file_name',
-      title: 'File',
-      isId: true,
-      cell: row =>
-        html`<a href="${statementPath(row.statement_id)}">${row.file_name ?? 'without a name'}</a>`,
-    },
+    idColumn('file_name', 'File', row =>
+      link(statementPath(row.statement_id), row.file_name ?? 'without a name'),
+    ),
     ...fileColumns<Row>(statementPath),
-    { name: 'gateway', title: 'Gateway', cell: row => words(row.gateway) },
-    { name: 'lender', title: 'Lender' },
+    column('gateway', 'Gateway', row => words(row.gateway)),
+    column('lender', 'Lender'),
     numberColumn('rows', 'Rows'),
     numberColumn('valid_rows', 'Valid'),
     numberColumn('invalid_rows', 'Invalid'),
-    { name: 'uploaded_by', title: 'Uploaded by' },
+    column('uploaded_by', 'Uploaded by'),
     timeColumn(formats, 'uploaded_at', 'Uploaded'),
-    { name: 'withdrawn_by', title: 'Withdrawn by' },
+    column('withdrawn_by', 'Withdrawn by'),
     timeColumn(formats, 'withdrawn_at', 'Withdrawn'),
     ...exportOnly('statement_id'),
   ],

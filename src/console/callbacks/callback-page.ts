@@ -10,7 +10,7 @@ import { facts } from '../frame/facts.ts'
 import { live, liveQuery, refreshLink } from '../frame/live.ts'
 import { doneNotice } from '../frame/notice.ts'
 import { callbackPath } from '../frame/paths.ts'
-import { numberColumn } from '../lists/number-column.ts'
+import { idColumn, numberColumn } from '../lists/columns.ts'
 import { table } from '../lists/table.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
@@ -58,8 +58,8 @@ ${
       timeColumn(formats, 'started_at', 'Began'),
       timeColumn(formats, 'ended_at', 'Ended'),
       numberColumn('http_status', 'Status'),
-      { name: 'error', title: 'Error', isId: true },
-      { name: 'answer', title: 'Response', isId: true },
+      idColumn('error', 'Error'),
+      idColumn('answer', 'Response'),
     ]
     return html`<h2>Attempts</h2>${table(columns, attempts, 'Attempts to deliver it')}`
   }

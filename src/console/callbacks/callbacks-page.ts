@@ -3,13 +3,12 @@ import { html } from 'hono/html'
 import { sql } from 'kysely'
 import { callbackFilters } from '../../callbacks/callback-record.ts'
 import { listCallbacks, matchingCallbacks } from '../../callbacks/find-callbacks.ts'
-import type { Html } from '../frame/html.ts'
+import { type Html, link } from '../frame/html.ts'
 import { callbackPath } from '../frame/paths.ts'
+import { column, exportOnly, idColumn, numberColumn } from '../lists/columns.ts'
 import { countUpTo } from '../lists/count.ts'
-import { exportOnly } from '../lists/export-only.ts'
 import type { ListColumn } from '../lists/list.ts'
 import { listPage } from '../lists/list-routes.ts'
-import { numberColumn } from '../lists/number-column.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
 import { localPeriod } from '../text/local-time.ts'
@@ -43,18 +42,13 @@ export function callbackState(state: string): Html {
 
 function callbackColumns({ formats }: PageContext): ListColumn<CallbackRow>[] {
   return [
-    {
-      name: 'callback_id',
-      title: 'Callback',
-      isId: true,
-      cell: row => html`<a href="${callbackPath(row.callback_id)}">${row.type}</a>`,
-    },
-    { name: 'subject', title: 'Subject', isId: true, cell: row => callbackSubject(row.subject) },
-    { name: 'state', title: 'State', cell: row => callbackState(row.state) },
+    idColumn('callback_id', 'Callback', row => link(callbackPath(row.callback_id), row.type)),
+    idColumn('subject', 'Subject', row => callbackSubject(row.subject)),
+    column('state', 'State', row => callbackState(row.state)),
     numberColumn('attempts', 'Attempts'),
     timeColumn(formats, 'next_try_at', 'Next try'),
     numberColumn('last_status', 'Last status'),
-    { name: 'last_error', title: 'Last error', isId: true },
+    idColumn('last_error', 'Last error'),
     timeColumn(formats, 'created_at', 'Created'),
     timeColumn(formats, 'delivered_at', 'Delivered'),
     ...exportOnly('type'),

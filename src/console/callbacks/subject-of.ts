@@ -1,9 +1,8 @@
-import { html } from 'hono/html'
-import type { Content } from '../frame/html.ts'
+import { type Content, link } from '../frame/html.ts'
 import { pagePath } from '../frame/paths.ts'
 
 export function callbackSubject(subject: string): Content {
   const [kind = '', ...rest] = subject.split(':')
   const path = pagePath(kind, rest.join(':'))
-  return path === undefined ? subject : html`<a href="${path}">${subject}</a>`
+  return path === undefined ? subject : link(path, subject)
 }

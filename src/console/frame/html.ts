@@ -5,3 +5,9 @@ export type Html = ReturnType<typeof html>
 export type Content = Html | string | number | null
 
 export const nothing: Html = html``
+
+export const link = (path: string, text: Content): Html => html`<a href="${path}">${text}</a>`
+
+/** @param pathOf the page of what has this id */
+export const linked = (id: string | null, pathOf: (id: string) => string): Html | null =>
+  id === null ? null : link(pathOf(id), id)

@@ -9,6 +9,7 @@ import type { Finding } from '../../ledger/check/finding.ts'
 import { answerPage } from '../frame/answer.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { DoneQuery, doneNotice, donePath } from '../frame/notice.ts'
+import { column } from '../lists/columns.ts'
 import type { ListColumn } from '../lists/list.ts'
 import { table } from '../lists/table.ts'
 import type { PageContext } from '../page-context.ts'
@@ -23,17 +24,13 @@ type Row = Finding & { since: Date; checked_at: Date }
 export function ledgerPage(app: App, context: PageContext): void {
   const { db, formats } = context
   const columns: ListColumn<Row>[] = [
-    { name: 'check', title: 'Check', cell: ({ check }) => words(check) },
-    { name: 'lender', title: 'Lender' },
-    {
-      name: 'state',
-      title: 'State',
-      cell: ({ state }) => html`<span class="${CLASSES[state]}">${state}</span>`,
-    },
-    { name: 'found', title: 'Found' },
-    { name: 'expected', title: 'Expected' },
-    { name: 'remedy', title: 'Remedy' },
-    { name: 'since', title: 'Since', cell: ({ since }) => formats.time(since) },
+    column('check', 'Check', ({ check }) => words(check)),
+    column('lender', 'Lender'),
+    column('state', 'State', ({ state }) => html`<span class="${CLASSES[state]}">${state}</span>`),
+    column('found', 'Found'),
+    column('expected', 'Expected'),
+    column('remedy', 'Remedy'),
+    column('since', 'Since', ({ since }) => formats.time(since)),
   ]
   const checkNow = openCheckNow(context)
   app.post('/ledger/check', { config: operate() }, async (request, reply) => {

@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import type { AttemptItem } from '../../operations/reading/operation-record.ts'
 import type { Formats } from '../frame/formats.ts'
 import type { Html } from '../frame/html.ts'
-import { numberColumn } from '../lists/number-column.ts'
+import { column, idColumn, numberColumn } from '../lists/columns.ts'
 import { table } from '../lists/table.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import { words } from '../text/words.ts'
@@ -16,14 +16,9 @@ export function attemptsTable(attempts: Shown[], formats: Formats): Html {
     numberColumn('times', 'Times'),
     timeColumn(formats, 'started_at', 'Began'),
     timeColumn(formats, 'ended_at', 'Ended'),
-    {
-      name: 'path',
-      title: 'Call',
-      isId: true,
-      cell: (row: Shown) => [row.method, row.path].filter(Boolean).join(' '),
-    },
+    idColumn('path', 'Call', (row: Shown) => [row.method, row.path].filter(Boolean).join(' ')),
     numberColumn('http_status', 'Status'),
-    { name: 'outcome', title: 'Outcome', cell: (row: Shown) => words(row.outcome ?? 'under_way') },
+    column('outcome', 'Outcome', (row: Shown) => words(row.outcome ?? 'under_way')),
   ]
   const known = columns.filter(({ name }) => attempts.some(one => name in one))
   return html`<h2>Attempts at the ledger</h2>${table(known, attempts, 'Attempts at the ledger')}`

@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import type { operationWithAttempts } from '../../operations/reading/find-operations.ts'
 import { facts } from '../frame/facts.ts'
 import type { Formats } from '../frame/formats.ts'
-import { type Html, nothing } from '../frame/html.ts'
+import { type Html, link, linked, nothing } from '../frame/html.ts'
 import { operationPath, subjectPath } from '../frame/paths.ts'
 import { statusOf, utc } from './operations-page.ts'
 import { WAYS_OUT } from './ways-out.ts'
@@ -15,21 +15,13 @@ export function operationFacts(operation: ShownOperation, formats: Formats): Htm
   return html`${facts([
     ['Status', statusOf(operation)],
     ['Why it waits', wayOut ?? null],
-    [
-      'Waits for',
-      predecessor === null
-        ? null
-        : html`<a href="${operationPath(predecessor)}">${predecessor}</a>`,
-    ],
+    ['Waits for', linked(predecessor, operationPath)],
     ['Next try', formats.time(operation.next_try_at)],
     ['Error', operation.error_message],
     ['Error code', operation.error_code],
     ['Last error', operation.last_error],
     ['Tracking id', tracking_id],
-    [
-      'Loan or client',
-      html`<a href="${subjectPath(operation_type, external_id)}">${external_id}</a>`,
-    ],
+    ['Loan or client', link(subjectPath(operation_type, external_id), external_id)],
     ['Accepted', formats.time(operation.accepted_at)],
     ['Ended', formats.time(utc(operation.processed_at))],
     ['Origin', operation.origin],

@@ -2,13 +2,12 @@ import { html } from 'hono/html'
 import { listOperations, someMatching } from '../../operations/reading/find-operations.ts'
 import type { OperationFilter } from '../../operations/reading/operation-filter.ts'
 import { bulkForm } from '../bulk/bulk-form.ts'
-import type { Html } from '../frame/html.ts'
+import { type Html, link } from '../frame/html.ts'
 import { operationPath, subjectPath } from '../frame/paths.ts'
+import { column, exportOnly, idColumn, numberColumn } from '../lists/columns.ts'
 import { countUpTo, MAX_COUNTED } from '../lists/count.ts'
-import { exportOnly } from '../lists/export-only.ts'
 import type { ListColumn } from '../lists/list.ts'
 import { listPage } from '../lists/list-routes.ts'
-import { numberColumn } from '../lists/number-column.ts'
 import { operationFilters } from '../lists/operation-filters.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
@@ -51,28 +50,16 @@ export function statusOf({
 
 function operationColumns({ formats }: PageContext): ListColumn<OperationItem>[] {
   return [
-    {
-      name: 'tracking_id',
-      title: 'Operation',
-      isId: true,
-      cell: row => html`<a href="${operationPath(row.tracking_id)}">${row.operation_type}</a>`,
-    },
-    {
-      name: 'external_id',
-      title: 'Loan or client',
-      isId: true,
-      cell: row =>
-        html`<a href="${subjectPath(row.operation_type, row.external_id)}">${row.external_id}</a>`,
-    },
-    { name: 'status', title: 'Status', cell: row => statusOf(row) },
+    idColumn('tracking_id', 'Operation', row =>
+      link(operationPath(row.tracking_id), row.operation_type),
+    ),
+    idColumn('external_id', 'Loan or client', row =>
+      link(subjectPath(row.operation_type, row.external_id), row.external_id),
+    ),
+    column('status', 'Status', row => statusOf(row)),
     numberColumn('attempts', 'Attempts'),
     timeColumn(formats, 'next_try_at', 'Next try'),
-    {
-      name: 'error_message',
-      title: 'Error',
-      isId: true,
-      cell: row => row.error_message ?? row.last_error,
-    },
+    idColumn('error_message', 'Error', row => row.error_message ?? row.last_error),
     ...exportOnly('error_code'),
     timeColumn(formats, 'accepted_at', 'Accepted'),
     timeColumn(formats, 'processed_at', 'Ended', row => utc(row.processed_at)),

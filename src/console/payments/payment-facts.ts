@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import { facts } from '../frame/facts.ts'
 import { amount, type Formats, inLoansCurrency } from '../frame/formats.ts'
-import { type Html, nothing } from '../frame/html.ts'
+import { type Html, linked, nothing } from '../frame/html.ts'
 import { loanPath, operationPath, paymentPath, settlementPath } from '../frame/paths.ts'
 import { firstOf } from '../lists/first-of.ts'
 import { WAYS_OUT } from '../operations/ways-out.ts'
@@ -61,9 +61,6 @@ function amountForLoan(forLoan: PaymentContext['forLoan'], currency: string | nu
   const shown = isConverted ? inLoansCurrency(sum) : amount(sum, currency)
   return day === null ? shown : `${shown} as of ${day}`
 }
-
-const linked = (id: string | null, pathOf: (id: string) => string): Html | null =>
-  id === null ? null : html`<a href="${pathOf(id)}">${id}</a>`
 
 function stated({ statement }: PaymentContext, formats: Formats): Html | null {
   if (statement === null) return null

@@ -2,8 +2,8 @@ import { html } from 'hono/html'
 import { findPayments } from '../../payments/reading/find-payments.ts'
 import { bulkForm } from '../bulk/bulk-form.ts'
 import type { Html } from '../frame/html.ts'
+import { column, exportOnly } from '../lists/columns.ts'
 import { countUpTo } from '../lists/count.ts'
-import { exportOnly } from '../lists/export-only.ts'
 import type { ListColumn } from '../lists/list.ts'
 import { listPage } from '../lists/list-routes.ts'
 import { amountColumn, loanColumn, paymentColumn } from '../lists/payment-columns.ts'
@@ -50,12 +50,12 @@ export function paymentState({
 function paymentColumns({ formats }: PageContext): ListColumn<PaymentItem>[] {
   return [
     paymentColumn,
-    { name: 'state', title: 'State', cell: paymentState },
+    column('state', 'State', paymentState),
     amountColumn,
     loanColumn,
-    { name: 'lender', title: 'Lender' },
-    { name: 'gateway', title: 'Gateway', cell: row => words(row.gateway) },
-    { name: 'kind', title: 'Kind' },
+    column('lender', 'Lender'),
+    column('gateway', 'Gateway', row => words(row.gateway)),
+    column('kind', 'Kind'),
     timeColumn(formats, 'paid_at', 'Paid'),
     timeColumn(formats, 'posted_at', 'Posted'),
     ...exportOnly(

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { PaymentName } from '../../payments/locked-payment.ts'
 import { facts } from '../frame/facts.ts'
 import { amount } from '../frame/formats.ts'
-import { type Html, nothing } from '../frame/html.ts'
+import { type Html, linked, nothing } from '../frame/html.ts'
 import { settlementPath } from '../frame/paths.ts'
 import type { PageContext } from '../page-context.ts'
 
@@ -49,10 +49,7 @@ ${facts([
   ['Paid', formats.time(stated.captured_at)],
   ['Lender', lender],
   ['Stated by', stated.source],
-  [
-    'Settlement',
-    settlement === null ? null : html`<a href="${settlementPath(settlement)}">${settlement}</a>`,
-  ],
+  ['Settlement', linked(settlement, settlementPath)],
 ])}`
 }
 

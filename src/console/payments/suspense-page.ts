@@ -5,6 +5,7 @@ import { read } from '../../accounts/access/needs.ts'
 import type { App } from '../../http/app.ts'
 import type { Payment } from '../../payments/payment-record.ts'
 import { answerPage } from '../frame/answer.ts'
+import { column, idColumn } from '../lists/columns.ts'
 import { amountColumn, paymentColumn } from '../lists/payment-columns.ts'
 import { table } from '../lists/table.ts'
 import { timeColumn } from '../lists/time-column.ts'
@@ -23,10 +24,10 @@ export function suspensePage(app: App, { db, formats }: PageContext): void {
   const columns = [
     paymentColumn,
     timeColumn(formats, 'since', 'Since'),
-    { name: 'reason', title: 'Reason', cell: (row: Held) => words(row.reason) },
+    column('reason', 'Reason', (row: Held) => words(row.reason)),
     amountColumn,
-    { name: 'note', title: 'Note', isId: true },
-    { name: 'noted_by', title: 'By' },
+    idColumn('note', 'Note'),
+    column('noted_by', 'By'),
   ]
   app.get('/suspense', { config: read }, async (request, reply) => {
     const { rows } = await sql<Held>`

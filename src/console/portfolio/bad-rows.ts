@@ -6,9 +6,9 @@ import type { MigrationRecord } from '../../portfolio/migration-record.ts'
 import { count, ofAll } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { migrationPath } from '../frame/paths.ts'
+import { column, idColumn, numberColumn } from '../lists/columns.ts'
 import { MAX_COUNTED } from '../lists/count.ts'
 import { firstOf } from '../lists/first-of.ts'
-import { numberColumn } from '../lists/number-column.ts'
 import { loanColumn } from '../lists/payment-columns.ts'
 import { table } from '../lists/table.ts'
 
@@ -38,9 +38,9 @@ export function badRows(migration: MigrationRecord, rows: BadRow[]): Html {
   const reasons = firstOf(groups, MAX_REASONS)
   const columns = [
     numberColumn('line', 'Line'),
-    { name: 'state', title: 'State' },
+    column('state', 'State'),
     loanColumn,
-    { name: 'reason', title: 'Reason', isId: true },
+    idColumn('reason', 'Reason'),
   ]
   return html`<h2>Rows with errors</h2>
 <p class="bar"><a href="${migrationPath(id)}/errors.csv" download>Rows with errors as CSV</a><span>all of them, each with its reason, to be corrected and uploaded again</span></p>

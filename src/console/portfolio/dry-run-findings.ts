@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import type { DryRun } from '../../portfolio/migration-record.ts'
 import { count, ofAll } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
-import { numberColumn } from '../lists/number-column.ts'
+import { column, idColumn, numberColumn } from '../lists/columns.ts'
 import { table } from '../lists/table.ts'
 
 export function dryRunFindings(dryRun: DryRun | null): Html {
@@ -10,9 +10,9 @@ export function dryRunFindings(dryRun: DryRun | null): Html {
   const { findings, would_change, in_ledger, differs, refused, unknown } = dryRun
   const columns = [
     numberColumn('line', 'Line'),
-    { name: 'external_loan_id', title: 'Loan', isId: true },
-    { name: 'finding', title: 'Finding' },
-    { name: 'reason', title: 'Reason', isId: true },
+    idColumn('external_loan_id', 'Loan'),
+    column('finding', 'Finding'),
+    idColumn('reason', 'Reason'),
   ]
   return html`<h2>What the dry run found</h2>
 <dl class="figures box">

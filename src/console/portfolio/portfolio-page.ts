@@ -9,10 +9,9 @@ import { UPLOAD_LIMIT } from '../../portfolio/upload/take-upload.ts'
 import { fileColumns } from '../frame/file-facts.ts'
 import type { Html } from '../frame/html.ts'
 import { migrationPath } from '../frame/paths.ts'
+import { column, exportOnly, numberColumn } from '../lists/columns.ts'
 import { countUpTo } from '../lists/count.ts'
-import { exportOnly } from '../lists/export-only.ts'
 import { listPage } from '../lists/list-routes.ts'
-import { numberColumn } from '../lists/number-column.ts'
 import { timeColumn } from '../lists/time-column.ts'
 
 const filters = { type: Type.Optional(MigrationTypeName), status: Type.Optional(MigrationStatus) }
@@ -26,19 +25,18 @@ export const portfolioPage = listPage<typeof filters, Row>(({ db, formats }) => 
   cursor: ['uuid'],
   empty: 'No file matches. Uploaded files and their runs appear here.',
   columns: [
-    {
-      name: 'migration_id',
-      title: 'File',
-      cell: row =>
+    column(
+      'migration_id',
+      'File',
+      row =>
         html`<a href="${migrationPath(row.migration_id)}">${row.file_name ?? 'without a name'}</a><br><small>${row.type}, ${formats.time(row.uploaded_at)}</small>`,
-    },
+    ),
     ...fileColumns<Row>(migrationPath),
-    {
-      name: 'status',
-      title: 'Status',
-      cell: row =>
-        html`${row.status}${row.status === 'running' && row.is_dry_run ? ' (dry run)' : ''}`,
-    },
+    column(
+      'status',
+      'Status',
+      row => html`${row.status}${row.status === 'running' && row.is_dry_run ? ' (dry run)' : ''}`,
+    ),
     numberColumn('rows', 'Rows'),
     numberColumn('valid_rows', 'Valid'),
     numberColumn('invalid_rows', 'Invalid'),

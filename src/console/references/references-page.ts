@@ -22,6 +22,7 @@ import { ofAll } from '../frame/formats.ts'
 import { formRoutes } from '../frame/forms/form-routes.ts'
 import type { Html } from '../frame/html.ts'
 import { donePath } from '../frame/notice.ts'
+import { column, idColumn } from '../lists/columns.ts'
 import { countUpTo } from '../lists/count.ts'
 import { formFields } from '../lists/filter-form.ts'
 import type { List } from '../lists/list.ts'
@@ -79,13 +80,13 @@ function referenceList({ db, formats }: PageContext): List<typeof filters, Refer
     empty:
       'No reference matches. A reference says which loan a virtual account, a mandate or a link belongs to.',
     columns: [
-      { name: 'value', title: 'Value', isId: true },
-      { name: 'kind', title: 'Kind', cell: row => words(row.kind) },
-      { name: 'gateway', title: 'Gateway', cell: row => words(row.gateway) },
+      idColumn('value', 'Value'),
+      column('kind', 'Kind', row => words(row.kind)),
+      column('gateway', 'Gateway', row => words(row.gateway)),
       loanColumn,
-      { name: 'valid_from', title: 'From' },
-      { name: 'valid_until', title: 'Until' },
-      { name: 'created_by', title: 'Registered by' },
+      column('valid_from', 'From'),
+      column('valid_until', 'Until'),
+      column('created_by', 'Registered by'),
       timeColumn(formats, 'created_at', 'Registered'),
     ],
     load: query => findReferences(db, query),

@@ -1,13 +1,13 @@
 import type { App } from '../../http/app.ts'
 import type { Formats } from '../frame/formats.ts'
+import { column, idColumn, numberColumn } from '../lists/columns.ts'
 import { listRoutes } from '../lists/list-routes.ts'
-import { numberColumn } from '../lists/number-column.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import { viewList } from '../lists/view-list.ts'
 import type { PageContext } from '../page-context.ts'
 import { gatewayForms } from './gateway-forms.ts'
 
-const lastError = { name: 'last_error', title: 'Last error', isId: true }
+const lastError = idColumn('last_error', 'Last error')
 
 export async function runsPages(app: App, context: PageContext): Promise<void> {
   for (const list of [batches, readbacks])
@@ -25,15 +25,15 @@ const batches = (formats: Formats) => ({
   columns: [
     timeColumn(formats, 'started_at', 'Began'),
     timeColumn(formats, 'ended_at', 'Ended'),
-    { name: 'status', title: 'Status' },
-    { name: 'trigger', title: 'Started by' },
+    column('status', 'Status'),
+    column('trigger', 'Started by'),
     numberColumn('discovered', 'Sources found'),
     numberColumn('transformed', 'Events read'),
     numberColumn('posted', 'Posted'),
     numberColumn('suspended', 'In suspense'),
     numberColumn('failed', 'Failed'),
     lastError,
-    { name: 'batch_id', title: 'Batch', isId: true },
+    idColumn('batch_id', 'Batch'),
   ],
 })
 
@@ -46,7 +46,7 @@ const readbacks = (formats: Formats) => ({
   columns: [
     timeColumn(formats, 'started_at', 'Began'),
     timeColumn(formats, 'ended_at', 'Ended'),
-    { name: 'status', title: 'Status' },
+    column('status', 'Status'),
     numberColumn('loans', 'Loans'),
     numberColumn('payments', 'Payments'),
     numberColumn('reversed', 'Reversed'),
@@ -64,11 +64,11 @@ const backfills = (formats: Formats) => ({
   key: 'backfill_id',
   empty: 'Fetches of what the gateways captured appear here.',
   columns: [
-    { name: 'gateway', title: 'Gateway' },
-    { name: 'lender', title: 'Lender' },
+    column('gateway', 'Gateway'),
+    column('lender', 'Lender'),
     timeColumn(formats, 'from', 'From'),
     timeColumn(formats, 'to', 'To'),
-    { name: 'status', title: 'Status' },
+    column('status', 'Status'),
     numberColumn('fetched', 'Fetched'),
     numberColumn('missed', 'Missed'),
     timeColumn(formats, 'ended_at', 'Ended'),

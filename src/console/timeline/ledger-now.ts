@@ -8,7 +8,7 @@ import { stands } from '../../ledger/loans/transaction.ts'
 import { facts } from '../frame/facts.ts'
 import { amount, type Formats } from '../frame/formats.ts'
 import type { Html } from '../frame/html.ts'
-import { numberColumn } from '../lists/number-column.ts'
+import { column, idColumn, numberColumn } from '../lists/columns.ts'
 import { table } from '../lists/table.ts'
 import type { PageContext } from '../page-context.ts'
 import type { Subject } from './entries.ts'
@@ -68,12 +68,12 @@ ${rows.length === 0 ? html`<p>It has no transactions.</p>` : table(TRANSACTION_C
 }
 
 const TRANSACTION_COLUMNS = [
-  { name: 'id', title: 'Transaction' },
-  { name: 'day', title: 'Day' },
-  { name: 'type', title: 'Type' },
+  column('id', 'Transaction'),
+  column('day', 'Day'),
+  column('type', 'Type'),
   numberColumn('amount', 'Amount'),
-  { name: 'external_id', title: 'External id', isId: true },
-  { name: 'state', title: 'State' },
+  idColumn('external_id', 'External id'),
+  column('state', 'State'),
 ]
 
 async function clientNow(ledger: Reader, id: string): Promise<Html> {

@@ -2,8 +2,9 @@ import { html } from 'hono/html'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { type Catalogue, clientSubject } from '../../engine/operation.ts'
-import { type Html, nothing } from '../frame/html.ts'
+import { type Html, link, nothing } from '../frame/html.ts'
 import { loanPath } from '../frame/paths.ts'
+import { column, idColumn } from '../lists/columns.ts'
 import { firstOf } from '../lists/first-of.ts'
 import { table } from '../lists/table.ts'
 
@@ -38,18 +39,13 @@ export async function loansOfClient(
 }
 
 const columns = (catalogue: Catalogue) => [
-  {
-    name: 'loan',
-    title: 'Loan',
-    isId: true,
-    cell: ({ loan }: LoanOfClient) => html`<a href="${loanPath(loan)}">${loan}</a>`,
-  },
-  {
-    name: 'last',
-    title: 'State',
-    cell: ({ last, creation }: LoanOfClient) =>
+  idColumn('loan', 'Loan', ({ loan }: LoanOfClient) => link(loanPath(loan), loan)),
+  column(
+    'last',
+    'State',
+    ({ last, creation }: LoanOfClient) =>
       catalogue.get(last ?? '')?.loanState ??
       (creation === 'processing' ? 'being created' : 'not created'),
-  },
-  { name: 'lender', title: 'Lender' },
+  ),
+  column('lender', 'Lender'),
 ]

@@ -1,2 +1,0 @@
-export const exportOnly = (...names: string[]) =>
-  names.map(name => ({ name, title: name, isExportOnly: true }))

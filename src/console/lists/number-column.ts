@@ -1,1 +1,0 @@
-export const numberColumn = (name: string, title: string) => ({ name, title, isNumber: true })
