@@ -1,11 +1,12 @@
--- What counts of the statements: the rows of a withdrawn file do not, even while they are not deleted yet.
+-- What counts of the statements: the rows of a withdrawn file do not, even while they are not deleted yet. Which files are withdrawn
+-- is asked once for all rows: most rows are of no file.
 create or replace view core.current_statement as
 select s.* from core.statement s
- where not exists (select from core.statement_file f where f.id = s.statement_id and f.withdrawn_at is not null);
+ where (s.statement_id = any (array(select f.id from core.statement_file f where f.withdrawn_at is not null))) is not true;
 
 create or replace view core.current_settlement_row as
 select r.* from core.settlement_row r
- where not exists (select from core.statement_file f where f.id = r.statement_id and f.withdrawn_at is not null);
+ where (r.statement_id = any (array(select f.id from core.statement_file f where f.withdrawn_at is not null))) is not true;
 
 -- Parts of settlements that a valid file states but that have no row: the row went with a withdrawn file, and no later file has
 -- brought it back. Until the row of a withdrawn file is deleted, the part is read from the row itself.

@@ -28,57 +28,72 @@ select gateway, settlement_id, lender, settled_at, utr, payments, gross, fees, t
     select *, gross - fees - tax - refunds as net
       from (
         select gateway, settlement_id, lender, max(settled_at) as settled_at, max(utr) as utr,
-               count(*) filter (where kind = 'payment') as payments,
+               coalesce(sum(parts) filter (where kind = 'payment'), 0)::bigint as payments,
                coalesce(sum(amount) filter (where kind = 'payment'), 0) as gross,
                coalesce(sum(fee) filter (where kind <> 'other'), 0) as fees,
                coalesce(sum(tax) filter (where kind <> 'other'), 0) as tax,
                coalesce(sum(amount) filter (where kind = 'refund'), 0) as refunds,
                coalesce(sum(paid_out) filter (where kind = 'other'), 0) as adjustments,
-               bool_and(disagreed = 0) as is_agreed, sum(disagreed) as disagreed,
-               count(paid_out) = count(*) as is_known, count(distinct currency) as currencies,
+               bool_and(is_agreed) as is_agreed, sum(disagreed) as disagreed,
+               sum(known) = sum(parts) as is_known, count(distinct currency) as currencies,
                coalesce(sum(paid_out) filter (where kind <> 'payout'), 0) as stated, max(unlisted) as unlisted
           from (
             select gateway, settlement_id, max(settled_at) over whole as settled_at,
-                   coalesce(utr, max(utr) over whole) as utr, kind, amount, currency, fee, tax, paid_out, disagreed,
-                   count(*) filter (where kind <> 'payout') over whole as parts,
+                   coalesce(utr, max(utr) over whole) as utr, kind, amount, currency, fee, tax, paid_out, parts, known,
+                   is_agreed, disagreed,
+                   coalesce(sum(parts) filter (where kind <> 'payout') over whole, 0) as listed,
                    -- How much more was paid out than all parts sum up to; unknown if any part's amount is.
-                   case when count(paid_out) over whole < count(*) over whole then 0
-                        else coalesce(max(paid_out) filter (where kind = 'payout') over whole
+                   case when sum(known) over whole < sum(parts) over whole then 0
+                        else coalesce(max(most_paid) filter (where kind = 'payout') over whole
                                         - coalesce(sum(paid_out) filter (where kind <> 'payout') over whole, 0), 0) end as unlisted,
                    coalesce(lender, case when min(lender) over whole = max(lender) over whole then min(lender) over whole end,
                      case when min(lender) over whole is null then of_file end, 'UNKNOWN') as lender
               from (
-                select r.gateway, r.settlement_id,
-                       coalesce(core.lender_of(s.source, s.gateway, s.lender, core.proved_lender(t)), t.lender,
-                         case when r.statement_id is null then r.lender end) as lender,
-                       r.lender as of_file, r.settled_at, r.utr, r.kind,
-                       case when r.kind = 'refund' and r.paid_out = 0 then 0 else r.amount end as amount,
-                       coalesce(s.currency, t.currency) as currency, case when is_whole then 0 else r.fee end as fee,
-                       case when is_whole then 0 else r.tax end as tax, r.paid_out,
-                       -- The gateway reported another amount elsewhere.
-                       case when r.kind = 'payment' then r.amount - coalesce(s.amount, r.amount) else 0 end as disagreed
-                  from core.current_settlement_row r
-                  left join core.current_statement s on s.gateway_payment_id = r.payment_id and s.gateway = r.gateway
-                  left join core.transaction t on t.gateway_payment_id = r.payment_id and t.gateway = r.gateway and t.kind = 'payment'
-                 cross join lateral (
-                   select coalesce(case r.kind when 'payment' then r.paid_out = r.amount
-                                        when 'refund' then r.paid_out in (0, -r.amount) end,
-                     false)) e (is_whole)
-                union all
-                select s.gateway, s.settlement_id, core.lender_of(s.source, s.gateway, s.lender, core.proved_lender(t)), null, s.settled_at,
-                       s.utr, 'payment', s.amount, s.currency, s.fee, s.tax, s.amount - s.fee - s.tax, 0
-                  from core.current_statement s
-                  left join core.transaction t on t.gateway_payment_id = s.gateway_payment_id
-                    and t.gateway = s.gateway and t.kind = 'payment'
-                 where s.settlement_id is not null
-                   and not exists (select from core.current_settlement_row r
-                                    where r.settlement_id = s.settlement_id and r.gateway = s.gateway and r.kind = 'payment'
-                                      and r.id = s.gateway_payment_id)
-                union all
-                select gateway, settlement_id, lender, null, settled_at, utr, 'lost', 0, null, 0, 0, null, 0
-                  from core.current_lost_part) listed
-            window whole as (partition by gateway, settlement_id)) part
-         where kind <> 'payout' or parts = 0
+                -- Parts that differ only in their figures are summed up at once: a settlement may have 100,000.
+                select gateway, settlement_id, lender, of_file, utr, kind, currency, max(settled_at) as settled_at, count(*) as parts,
+                       count(paid_out) as known, sum(amount) as amount, sum(fee) as fee, sum(tax) as tax, sum(paid_out) as paid_out,
+                       max(paid_out) as most_paid, bool_and(disagreed = 0) as is_agreed, sum(disagreed) as disagreed
+                  from (
+                    select r.gateway, r.settlement_id,
+                           coalesce(core.lender_of(s.source, s.gateway, s.lender, t.proved_lender), t.lender,
+                             case when r.statement_id is null then r.lender end) as lender,
+                           r.lender as of_file, r.settled_at, r.utr, r.kind,
+                           case when r.kind = 'refund' and r.paid_out = 0 then 0 else r.amount end as amount,
+                           coalesce(s.currency, t.currency) as currency, case when is_whole then 0 else r.fee end as fee,
+                           case when is_whole then 0 else r.tax end as tax, r.paid_out,
+                           -- The gateway reported another amount elsewhere.
+                           case when r.kind = 'payment' then r.amount - coalesce(s.amount, r.amount) else 0 end as disagreed
+                      from core.current_settlement_row r
+                      left join core.current_statement s on s.gateway_payment_id = r.payment_id and s.gateway = r.gateway
+                      -- What the gateway's API says needs nothing of the payment.
+                      left join lateral (
+                        select core.proved_lender(t) as proved_lender, t.lender, t.currency from core.transaction t
+                         where s.source is distinct from 'api'
+                           and t.gateway_payment_id = r.payment_id and t.gateway = r.gateway and t.kind = 'payment'
+                        offset 0) t on true
+                     cross join lateral (
+                       select coalesce(case r.kind when 'payment' then r.paid_out = r.amount
+                                            when 'refund' then r.paid_out in (0, -r.amount) end,
+                         false)) e (is_whole)
+                    union all
+                    select s.gateway, s.settlement_id, core.lender_of(s.source, s.gateway, s.lender, t.proved_lender), null, s.settled_at,
+                           s.utr, 'payment', s.amount, s.currency, s.fee, s.tax, s.amount - s.fee - s.tax, 0
+                      from core.current_statement s
+                      left join lateral (
+                        select core.proved_lender(t) as proved_lender from core.transaction t
+                         where s.source = 'file'
+                           and t.gateway_payment_id = s.gateway_payment_id and t.gateway = s.gateway and t.kind = 'payment'
+                        offset 0) t on true
+                     where s.settlement_id is not null
+                       and not exists (select from core.current_settlement_row r
+                                        where r.settlement_id = s.settlement_id and r.gateway = s.gateway and r.kind = 'payment'
+                                          and r.id = s.gateway_payment_id)
+                    union all
+                    select gateway, settlement_id, lender, null, settled_at, utr, 'lost', 0, null, 0, 0, null, 0
+                      from core.current_lost_part) part
+                 group by gateway, settlement_id, lender, of_file, utr, kind, currency) alike
+            window whole as (partition by gateway, settlement_id)) listed
+         where kind <> 'payout' or listed = 0
          group by gateway, settlement_id, lender) summed) settlement;
 comment on view ops.settlement is 'What the gateways paid out, of which payments, and whether the parts add up to the paisa';
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { saveSettlements } from '../../src/books/backfill/save-settlements.ts'
-import { findSettlements } from '../../src/books/settlements/find-settlements.ts'
+import { findSettlements, settlementsNamed } from '../../src/books/settlements/find-settlements.ts'
 import type { Database } from '../../src/database/database.ts'
 import { fetchAll } from '../support/books/gateways.ts'
 import { itemOfA, oddGateway, settledOfA } from '../support/books/odd-gateway.ts'
@@ -175,6 +175,22 @@ t.test('a page of settlements sums up its own settlements only', async t => {
   const buffers = touched.reduce((sum, one) => sum + one.buffers, 0)
   // Its order takes one look at all statements; a sum of all settlements would take a second one.
   t.ok(buffers < 1.5 * pages, `${buffers} of ${pages} pages`)
+})
+
+t.test('a settlement that the gateway’s API lists is summed up without its payments', async t => {
+  const { db, ownerUrl } = await freshDatabase(t)
+  await addSettlements(db, 8_001, 8_000)
+  await sql`
+    insert into core.transaction (gateway, kind, gateway_payment_id, lender, amount, currency, paid_at, is_captured, is_verified,
+      state, source, raw_id, received_at)
+    select gateway, 'payment', gateway_payment_id, lender, amount, currency, captured_at, true, true, 'waiting', 's', raw.new_id(), now()
+      from core.statement`.execute(db)
+  await sql`vacuum analyze`.execute(db)
+  const { rows } = await sql<{ pages: number }>`
+    select relpages as pages from pg_class where oid = 'core.transaction'::regclass`.execute(db)
+  const [{ pages } = { pages: 0 }] = rows
+  const [touched] = await buffersOf(ownerUrl, db => settlementsNamed(db, 'setl_0'))
+  t.ok(touched && touched.buffers < pages, `${touched?.buffers} of ${pages} pages`)
 })
 
 t.test('a page of large settlements ends early, and all pages have each of them once', async t => {

@@ -26,21 +26,6 @@ const columns = sql`
   s.gateway, s.settlement_id, s.lender, s.settled_at, s.utr, s.payments::float8, s.gross::text, s.fees::text, s.tax::text,
   s.refunds::text, s.net::text, s.adjustments::text, s.paid_out::text, s.off_by::text, s.adds_up`
 
-/** The time of the settlement `n`, as in `ops.settlement`: the last one that any of its parts has. */
-const time = sql`
-  select max(settled_at) as settled_at
-    from (select r.settled_at from core.current_settlement_row r
-           where r.settlement_id = n.settlement_id and r.gateway = n.gateway
-          union all
-          select s.settled_at from core.current_statement s
-           where s.settlement_id = n.settlement_id and s.gateway = n.gateway
-             and not exists (select from core.current_settlement_row r
-                              where r.settlement_id = s.settlement_id and r.gateway = s.gateway
-                                and r.kind = 'payment' and r.id = s.gateway_payment_id)
-          union all
-          select l.settled_at from core.current_lost_part l
-           where l.settlement_id = n.settlement_id and l.gateway = n.gateway) part`
-
 const newestFirst = sql`sorted_at desc, settlement_id collate "C" desc, gateway collate "C" desc`
 
 type Name = { id: string; gateway: string; sortedAt: string; isOfPage: boolean }
@@ -109,11 +94,10 @@ async function summedUp(
     select ${columns}, n.sorted_at::text
       from unnest(${names.map(one => one.id)}::text[], ${names.map(one => one.gateway)}::text[],
                   ${names.map(one => one.sortedAt)}::bigint[]) n (settlement_id, gateway, sorted_at)
-     cross join lateral (${time}) whole
      cross join lateral (
        -- Without "offset 0", PostgreSQL sums up all settlements there are, and then joins them.
        select * from ops.settlement v where v.settlement_id = n.settlement_id and v.gateway = n.gateway offset 0) s
-     where ${isOf(days, 'whole.settled_at')}
+     where ${isOf(days, 's.settled_at')}
        and (${at}::bigint is null or (n.sorted_at, s.settlement_id collate "C", s.gateway collate "C", s.lender collate "C")
              < (${at}::bigint, ${id}::text, ${gateway}::text, ${lender}::text))
      order by n.sorted_at desc, s.settlement_id collate "C" desc, s.gateway collate "C" desc, s.lender collate "C" desc
