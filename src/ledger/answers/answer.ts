@@ -1,6 +1,6 @@
 import { codeOf, isOfLedgerShape } from './error-body.ts'
 import { isResultOfAnother, type Promised } from './of-another-call.ts'
-import { causeOfRefusal, inOneSentence, isOfUser } from './remedy.ts'
+import { causeOfRefusal, inOneSentence, isForbidden, isOfUser } from './remedy.ts'
 
 export type Outcome =
   | 'done'
@@ -267,7 +267,7 @@ const COMMAND_LOST = 'error.msg.query.parameter.value.unsupported'
  * succeed.
  */
 function isMisconfiguration(status: number, body: unknown, isApplication = false): boolean {
-  if (status === 401 || status === 405) return true
+  if (status === 401 || status === 405 || isForbidden(status, body)) return true
   const code = codeOf(body)
   if ([400, 403].includes(status) && (isOfUser(code) || code === COMMAND_LOST)) return true
   if ([403, 404].includes(status) && isOfSetting(body, isApplication)) return true

@@ -36,10 +36,17 @@ export function causeOfRefusal(status: number, body: unknown): Cause {
       check: 'credentials',
       found: 'the ledger refuses its user or the password',
       remedy:
-        'correct LEDGER_USERNAME or LEDGER_PASSWORD; the user may be locked or disabled at the ledger, or lack BYPASS_TWOFACTOR, or the ledger may accept OAuth2 alone, which LoanOps does not use',
+        'correct LEDGER_USERNAME or LEDGER_PASSWORD; the user may be locked or disabled at the ledger, or the ledger may accept OAuth2 alone, which LoanOps does not use',
     }
   const ofUser = USER_CAUSES[codeOf(body) ?? '']
   if (ofUser !== undefined) return ofUser
+  if (isForbidden(status, body))
+    return {
+      check: 'credentials',
+      found: 'the ledger knows its user, but forbids it this call',
+      remedy:
+        'where the ledger requires two-factor authentication, give LEDGER_USERNAME the permission BYPASS_TWOFACTOR there',
+    }
   if (status >= 300 && status < 400)
     return {
       check: 'api_path',
@@ -82,6 +89,10 @@ export function causeOfRefusal(status: number, body: unknown): Cause {
 /** The ledger's server refuses an unknown tenant itself, before any code of the ledger's. */
 const isOfContainer = (body: unknown): boolean =>
   typeof (body as { timestamp?: unknown } | null)?.timestamp !== 'undefined'
+
+/** A permission that only commands or reads want is missed in the ledger's own shape. */
+export const isForbidden = (status: number, body: unknown): boolean =>
+  status === 403 && isOfContainer(body)
 
 const CONNECTION_CAUSES: [codes: RegExp, found: string, remedy: string][] = [
   [/^(ENOTFOUND|EAI_)/, 'the ledger’s host cannot be found', 'correct the host in LEDGER_URL'],

@@ -1,7 +1,7 @@
 import type { Received } from '../answers/answer.ts'
 import { connectionReason } from '../answers/connection-error.ts'
 import { codeOf, isOfLedgerShape } from '../answers/error-body.ts'
-import { type Cause, causeOfConnection, causeOfRefusal } from '../answers/remedy.ts'
+import { type Cause, causeOfConnection, causeOfRefusal, isForbidden } from '../answers/remedy.ts'
 import type { CheckedSettings, Found } from './finding.ts'
 
 /** The steps in the order in which a call meets them: what comes after a wrong one is unknown. */
@@ -60,8 +60,8 @@ function causeIn({ status, body }: Received): Cause | undefined {
   if ([429, 502, 503, 504].includes(status)) return NOT_THE_LEDGER
   const isOfLedger = isOfLedgerShape(body)
   if (status === 500 && !isOfLedger) return SILENT
-  if (status === 401 || codeOf(body) === 'error.msg.password.outdated')
-    return causeOfRefusal(status, body)
+  const isOutdated = codeOf(body) === 'error.msg.password.outdated'
+  if (status === 401 || isOutdated || isForbidden(status, body)) return causeOfRefusal(status, body)
   if (isOfLedger || (status === 200 && Array.isArray(body))) return undefined
   return status < 400 || AT_A_WRONG_ADDRESS.includes(status)
     ? causeOfRefusal(status, body)

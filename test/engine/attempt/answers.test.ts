@@ -89,6 +89,12 @@ const CASES: Case[] = [
     ...ourSetting,
   },
   { what: 'a password of ours that is too old', status: 400, body: outdated, ...ourSetting },
+  {
+    what: 'a second factor that our user lacks',
+    status: 403,
+    body: containerBody(403),
+    ...ourSetting,
+  },
   { what: 'a 400 of the container', status: 400, body: containerBody(400), ...ourSetting },
   { what: 'a 404 of the container', status: 404, body: containerBody(404), ...ourSetting },
   { what: 'a 404 that is a page', status: 404, body: '<h1>Not found</h1>', ...ourSetting },
@@ -185,6 +191,7 @@ t.test('a read that fails before the write is reported and counts as no attempt'
     { status: 503, waitingFor: 'ledger_busy' },
     { status: 500, waitingFor: 'ledger_unavailable' },
     { status: 404, waitingFor: 'ledger_credentials' },
+    { status: 403, waitingFor: 'ledger_credentials' },
   ]
   for (const { status, waitingFor } of reads) {
     const loan = await ledgerLoan(service)

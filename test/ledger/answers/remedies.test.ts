@@ -73,7 +73,7 @@ t.test('the log says once what must be corrected, without the ledger’s own wor
   warnOfRefusals(ledger, { warn: (_, line) => void lines.push(line) })
   for (let n = 0; n < 2; n++) await t.rejects(ledger.read(ledgerPath(['loanproducts'])))
   t.same(lines, [
-    'the ledger cannot be used: the ledger refuses its user or the password: correct LEDGER_USERNAME or LEDGER_PASSWORD; the user may be locked or disabled at the ledger, or lack BYPASS_TWOFACTOR, or the ledger may accept OAuth2 alone, which LoanOps does not use',
+    'the ledger cannot be used: the ledger refuses its user or the password: correct LEDGER_USERNAME or LEDGER_PASSWORD; the user may be locked or disabled at the ledger, or the ledger may accept OAuth2 alone, which LoanOps does not use',
   ])
 })
 

@@ -12,7 +12,7 @@ import { neededBy } from '../../../src/ledger/check/set-up/permissions.ts'
 import { operationCatalogue } from '../../../src/operations/catalogue.ts'
 import { startSandbox } from '../../../src/sandbox/server.ts'
 import { lendersFile } from '../../support/config/lenders-file.ts'
-import { startProxy } from '../../support/ledger/proxy.ts'
+import { containerBody, startProxy } from '../../support/ledger/proxy.ts'
 import { MAIN } from '../../support/main.ts'
 import { NO_LEDGER, testEnv } from '../../support/service.ts'
 
@@ -134,6 +134,18 @@ t.test('a call that does not get through is named by its setting; the rest is un
     t.ok(after.every(({ state }) => state === 'unknown'))
   }
 })
+
+t.test(
+  'a ledger that wants a second factor breaks the credentials, and names the way out',
+  async t => {
+    const proxy = await startProxy(t)
+    proxy.target = await sandbox(t)
+    proxy.interferences = [{ of: '/', on: 'reads', status: 403, body: containerBody(403) }]
+    const findings = await checked(proxy.url)
+    t.same(named(findings, 'breaks', 'differs'), ['credentials breaks'])
+    t.match(findings.find(({ state }) => state === 'breaks')?.remedy, /BYPASS_TWOFACTOR/)
+  },
+)
 
 t.test(
   'a page with any status but those of a wrong address means that a proxy answers for the ledger',
