@@ -107,6 +107,15 @@ t.test('a callback waits for the one before it on its subject, and for no other'
   )
 })
 
+t.test('a receiver may answer with 200 KiB of headers', async t => {
+  const { receiver, service } = await reporting(t)
+  receiver.respond(response => response.writeHead(200, { 'x-debug': 'x'.repeat(200_000) }).end())
+  await endOne(service, 'C-1')
+  await recorded(service.db, 1)
+  const { body } = await service.call('GET', '/api/callbacks')
+  matchEach(t, body.callbacks, [{ state: 'delivered', last_status: 200, last_error: null }])
+})
+
 t.test('a redirect is not followed: it is a failed attempt', async t => {
   const { receiver, service } = await reporting(t)
   receiver.respond(response => response.writeHead(307, { location: receiver.url }).end())
