@@ -123,7 +123,8 @@ t.test('a redirect is not followed: it is a failed attempt', async t => {
   await recorded(service.db, 1)
   t.equal(receiver.received.length, 1)
   const { body } = await service.call('GET', '/api/callbacks?state=pending')
-  matchEach(t, body.callbacks, [{ last_status: 307, attempts: 1 }])
+  const last_error = /^The receiver answered 307: redirects are not followed/
+  matchEach(t, body.callbacks, [{ last_status: 307, attempts: 1, last_error }])
 })
 
 t.test('410 stops all delivery, keeps new callbacks, and resume sends them', async t => {

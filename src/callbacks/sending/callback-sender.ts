@@ -79,7 +79,7 @@ export function openCallbackSender(
     const { statusCode: status, headers, body: answer } = await endingWith(signal, sent)
     const outcome = outcomeOf(status)
     const isDelivered = outcome === 'delivered'
-    const error = isDelivered ? null : `The receiver answered ${status}`
+    const error = isDelivered ? null : whyRefused(status)
     const beginning = await readAnswer(answer, isDelivered)
     return { outcome, status, error, answer: beginning, retryAfterMs: retryAfterMs(headers) }
   }
@@ -89,6 +89,9 @@ function outcomeOf(status: number): SentCallback['outcome'] {
   if (status >= 200 && status < 300) return 'delivered'
   return status === GONE ? 'gone' : 'failed'
 }
+
+const whyRefused = (status: number): string =>
+  `The receiver answered ${status}${status < 400 ? ': redirects are not followed, so CALLBACK_URL must be its final address' : ''}`
 
 function failure(error: Error) {
   const isTimeout = error.name === 'TimeoutError'
