@@ -15,6 +15,13 @@ const LACKS_PERMISSION: Cause = {
   remedy: 'add it to the user’s role at the ledger',
 }
 
+const LACKS_SECOND_FACTOR: Cause = {
+  check: 'credentials',
+  found: 'the ledger knows its user, but forbids it this call',
+  remedy:
+    'where the ledger requires two-factor authentication, give LEDGER_USERNAME the permission BYPASS_TWOFACTOR there',
+}
+
 const USER_CAUSES: Record<string, Cause> = {
   'error.msg.not.authorized': LACKS_PERMISSION,
   // Newer ledgers answer so to a user who may approve such a command but not issue it.
@@ -40,13 +47,7 @@ export function causeOfRefusal(status: number, body: unknown): Cause {
     }
   const ofUser = USER_CAUSES[codeOf(body) ?? '']
   if (ofUser !== undefined) return ofUser
-  if (isForbidden(status, body))
-    return {
-      check: 'credentials',
-      found: 'the ledger knows its user, but forbids it this call',
-      remedy:
-        'where the ledger requires two-factor authentication, give LEDGER_USERNAME the permission BYPASS_TWOFACTOR there',
-    }
+  if (isForbidden(status, body)) return LACKS_SECOND_FACTOR
   if (status >= 300 && status < 400)
     return {
       check: 'api_path',
