@@ -156,6 +156,22 @@ t.test('A last row that may have been cut off is invalid until a person says so'
   t.match((await uploadCsv(service, 'repayments', settled)).body, { valid_rows: 1 })
 })
 
+t.test('A file cut off at any place within its last row says so', async t => {
+  const whole = rowsOf(SHORT, 'L-1,2024-02-12,900,R-1', 'L-1,2024-02-13,900,R-\u00e9\u00e9').trim()
+  const bytes = Buffer.from(whole)
+  for (const missing of [12, 18, bytes.length - whole.lastIndexOf('\n') - 2]) {
+    const { body } = await uploadCsv(service, 'repayments', bytes.subarray(0, -missing))
+    const reason = /^the file ends within this row, and may have been cut off: upload the whole/
+    t.match(body, { rows: 2, errors: [{ line: 3, reason }] }, `${missing} bytes are missing`)
+  }
+  const { status, body } = await uploadCsv(service, 'repayments', bytes.subarray(0, -1))
+  t.equal(status, 400)
+  t.match(body.detail, /^Line 3, character 23: .*, or has been cut off: upload the whole file/)
+  const utf16 = Buffer.from(`\ufeff${whole}`, 'utf16le').subarray(0, -1)
+  const refused = await uploadCsv(service, 'repayments', utf16)
+  t.match(refused.body.detail, /^The file is UTF-16 .*, or has been cut off: upload the whole file/)
+})
+
 t.test('An amount of a statement with a comma and no quotes is an error of its row', async t => {
   const path = 'gateway_a/statement?lender=LENDER_02'
   const header = 'gateway_payment_id,currency,status,captured_at,amount,fee,tax'

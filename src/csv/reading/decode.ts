@@ -10,6 +10,8 @@ const UTF16_MARKS = [
 const LINE_FEED = 10
 const CARRIAGE_RETURN = 13
 const SAVE_AS = 'save it as CSV UTF-8'
+/** The beginning of a character is all that an end within it leaves. */
+const CUT_OFF = ', or has been cut off: upload the whole file, or'
 /** A non-ASCII character of UTF-8, read as Latin-1. Such pairs exist in Windows-1252 too, but in no word or name. */
 const UTF8_CHARACTER =
   /[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2}/
@@ -42,7 +44,7 @@ async function* decodeUtf16(source: AsyncIterable<Buffer>, name: string): AsyncG
     decoder.decode()
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    const message = `The file is UTF-16 with a character that does not exist: ${SAVE_AS}`
+    const message = `The file is UTF-16 with a character that does not exist${CUT_OFF} ${SAVE_AS}`
     throw Object.assign(new UnreadableFile(message), { cause: error })
   }
 }
@@ -68,7 +70,7 @@ async function* decodeBytes(source: AsyncIterable<Buffer>): AsyncGenerator<Buffe
     if (encoding === 'unknown' && !isAscii(whole))
       encoding = isUtf8(firstCharacter(whole)) ? 'utf-8' : 'windows-1252'
     const strange = encoding === 'windows-1252' ? utf8In(whole) : brokenIn(whole)
-    if (strange !== -1) throw new UnreadableFile(mixed(whole.subarray(0, strange)))
+    if (strange !== -1) throw new UnreadableFile(mixed(whole.subarray(0, strange), isEnd))
     count(whole)
     if (encoding === 'windows-1252') yield Buffer.from(windows1252.decode(whole))
     else if (whole.length > 0) yield whole
@@ -86,13 +88,13 @@ async function* decodeBytes(source: AsyncIterable<Buffer>): AsyncGenerator<Buffe
     charactersOfLine = start === 0 ? charactersOfLine + characters : characters
   }
 
-  function mixed(before: Buffer): string {
+  function mixed(before: Buffer, isEnd: boolean): string {
     count(before)
     const was =
       encoding === 'windows-1252'
         ? 'Windows-1252 up to here, and UTF-8 from here'
         : 'UTF-8 up to here, and another encoding from here'
-    return `Line ${lines}, character ${charactersOfLine + 1}: the file is ${was}: ${SAVE_AS}`
+    return `Line ${lines}, character ${charactersOfLine + 1}: the file is ${was}${isEnd ? CUT_OFF : ':'} ${SAVE_AS}`
   }
 }
 

@@ -45,12 +45,13 @@ export function rowFitter() {
     const cells = withoutEmptyEnd(came, columns.length)
     const wrong = wrongCount(cells, shape)
     const isShort = wrong === undefined && cells.length < columns.length
+    const isCutOff = isUnended === true && cells.length < columns.length
     const split = delimiter === ',' ? splitNumber(came, shape) : undefined
     const isSplit = split !== undefined && (came.length !== width || split.isSure)
     const counts = `the row has ${came.length} cells, and the header has ${width}`
     const misfit =
+      (isCutOff ? CUT_OFF : undefined) ??
       wrong ??
-      (isShort && isUnended ? CUT_OFF : undefined) ??
       (isSplit ? `${split.text}: ${counts}. ${advice(width)}, ${REMOVE}` : undefined) ??
       misfitOf(cells, shape)
     if (delimiter === ',' && (isShort || isSplit || cells.length > columns.length))
