@@ -48,6 +48,7 @@ create table core.backfill_pending (
 );
 CREATE INDEX backfill_pending_event ON core.backfill_pending USING btree (backfill_id, source, raw_id);
 CREATE INDEX backfill_pending_payment ON core.backfill_pending USING btree (backfill_id, payment_id) WHERE (payment_id IS NOT NULL);
+alter table core.backfill_pending replica identity full;
 
 create table core.balanced_day (
   day date not null,
@@ -89,6 +90,7 @@ create table core.changed_day (
   day date not null
 );
 CREATE INDEX changed_day_day ON core.changed_day USING btree (day);
+alter table core.changed_day replica identity full;
 
 create table core.changed_reference (
   id bigint generated always as identity not null,
@@ -205,6 +207,7 @@ create table core.gateway_window (
 );
 CREATE INDEX gateway_window_covers ON core.gateway_window USING gist (covers);
 CREATE INDEX gateway_window_of_file ON core.gateway_window USING btree (statement_id) WHERE (statement_id IS NOT NULL);
+alter table core.gateway_window replica identity full;
 
 create table core.lender (
   code text not null,
@@ -374,6 +377,7 @@ create table core.signing (
 create table core.signing_change (
   changed_at timestamp with time zone not null
 );
+alter table core.signing_change replica identity full;
 
 create table core.source (
   name text not null,
@@ -571,6 +575,7 @@ create table core.unreadable_item (
 );
 CREATE INDEX unreadable_item_backfill ON core.unreadable_item USING btree (backfill_id);
 CREATE INDEX unreadable_item_times ON core.unreadable_item USING gist (times) WHERE is_payment;
+alter table core.unreadable_item replica identity full;
 
 create table loanops.account (
   id uuid not null,

@@ -52,6 +52,19 @@ t.test('migrate needs no startup parameter that PgBouncer refuses', async t => {
   await t.resolves(migrate(proxy.url, allQueues))
 })
 
+t.test('every row has an identity, so that a publication of all tables stops no write', async t => {
+  const { db } = await freshDatabase(t)
+  const { rows } = await sql<{ without: string }>`
+    select oid::regclass::text as without from pg_class c
+     where relkind in ('r', 'p') and relnamespace in ('loanops'::regnamespace, 'raw'::regnamespace, 'core'::regnamespace, 'pgboss'::regnamespace)
+       and relreplident = 'd' and not exists (select from pg_index where indrelid = c.oid and indisprimary)`.execute(
+    db,
+  )
+  t.same(rows, [])
+  await sql`create publication all_of_them for all tables`.execute(db)
+  await t.resolves(sql`delete from core.changed_day`.execute(db))
+})
+
 t.test('a process starts on the views of a newer version, not on an older one’s', async t => {
   const { db, url, ownerUrl } = await freshDatabase(t)
   const config = readConfig(testEnv(url, NO_LEDGER, { ROLE: 'api' }))

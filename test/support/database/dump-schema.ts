@@ -25,7 +25,9 @@ select format(e'create table %I.%I (\\n%s\\n);\\n%s', n.nspname, c.relname,
                   union all
                   select 2, pg_get_triggerdef(g.oid) from pg_trigger g where g.tgrelid = c.oid and not g.tgisinternal
                   union all
-                  select 3, format('comment on table %I.%I is %L', n.nspname, c.relname, obj_description(c.oid, 'pg_class'))
+                  select 3, format('alter table %I.%I replica identity full', n.nspname, c.relname) where c.relreplident = 'f'
+                  union all
+                  select 4, format('comment on table %I.%I is %L', n.nspname, c.relname, obj_description(c.oid, 'pg_class'))
                    where obj_description(c.oid, 'pg_class') is not null) lines)) as text
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
  where n.nspname in ('loanops', 'raw', 'base', 'core', 'ops') and c.relkind in ('r', 'p')
