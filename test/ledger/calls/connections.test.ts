@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { createSecureServer } from 'node:http2'
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { readConfig } from '../../../src/config/config.ts'
 import { openLedger } from '../../../src/ledger/calls/client.ts'
@@ -119,16 +119,24 @@ t.test('a read gets no answer that a cache on its way has stored', async t => {
 })
 
 t.test('an answer that a proxy compresses unasked is read', async t => {
-  const packers = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync }
+  const packers: [encoding: string, pack: (text: string) => string | Buffer][] = [
+    ['gzip', gzipSync],
+    ['x-gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['deflate', deflateRawSync],
+    ['br', brotliCompressSync],
+    // Unpacked on the way by another proxy.
+    ['gzip', text => text],
+  ]
   const server = createServer((request, response) => {
-    const encoding = request.url?.split('/').at(-1) ?? ''
-    const pack = packers[encoding as keyof typeof packers] ?? (() => 'cut off')
-    response.setHeader('content-encoding', encoding === 'broken' ? 'gzip' : encoding)
+    const number = Number(request.url?.split('/').at(-1))
+    const [encoding, pack] = packers[number] ?? ['gzip', () => 'cut off']
+    response.setHeader('content-encoding', encoding)
     response.end(pack('[]'))
   })
   const ledger = await ledgerAt(t, server, 'http')
-  for (const encoding of Object.keys(packers))
-    t.match(await ledger.read(ledgerPath([encoding])), { outcome: 'done', body: [] }, encoding)
+  for (const [number, [encoding]] of packers.entries())
+    t.match(await ledger.read(ledgerPath([number])), { outcome: 'done', body: [] }, encoding)
   await t.rejects(ledger.read(ledgerPath(['broken'])), { message: /not the ledger’s/ })
 })
 
