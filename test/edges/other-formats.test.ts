@@ -51,7 +51,7 @@ const FORMATS: Record<string, [string | Bytes, RegExp]> = {
   'UTF-16 without a mark, swapped': [swapped(utf16(LOANS)), WITHOUT_MARK],
   'UTF-16 with half of a character': [
     utf16(`\ufeff${LOANS}\ud800,`),
-    /^The file is UTF-16 with a character that does not exist: save it as CSV UTF-8$/,
+    /^The file is UTF-16 with a character that does not exist, or has been cut off: upload the whole file, or save it as CSV UTF-8$/,
   ],
   'UTF-32': [bytes(`\xff\xfe\0\0${'l\0\0\0'.repeat(50)}`), /^The file is UTF-32: save it as CSV/],
   'a picture': [
