@@ -27,9 +27,12 @@ const GARBLED = /[\xc2\xc3][\x80-\x9f\xa1-\xbf]|\xe0[\xa4-\xb7][\x80-\xbf]|â€
 const OTHER_MACHINES_LETTERS = /\p{L}[‚ƒ„†‡ˆ‰‹]|\p{Ll}[ŽŸÕ]|Õ\p{Lu}\p{Ll}|[\x80-\x9f]/u
 /** Characters that replace those missing from the file's encoding, as in `D?Souza`. */
 const LOST = /\ufffd|\?\?|\p{L}\?\p{Lu}\p{Ll}/u
-/** In people's names, any question mark beside a letter is such a character, as in `Jos?` and `Mu?oz`. */
+/**
+ * In people's names, any question mark beside a letter is such a character, as in `Jos?` and `Mu?oz`; and a sign there is a
+ * letter of another machine, as in `Mu¤oz`, `M”ller` and `£ukasz`.
+ */
 const NAMES = ['client_firstname', 'client_lastname']
-const LOST_IN_NAME = /\p{L}\?|\?\p{L}/u
+const LOST_IN_NAME = /\p{L}[?¡-¨¯¶¾¿€]|[?¡-¨¯¶¾¿€]\p{L}|\p{L}[“”•…™®›˜]\p{L}|\p{L}Ÿ\p{Ll}|µ/u
 /** Hardly any cell is suspect, and one look at each is faster. */
 const SUSPECT = /^[#ENnu=\\([<]|[\ufffd?\xc2\xc3\xe0â‚ƒ„†‡ˆ‰‹ŽŸÕ\x80-\x9f]/
 

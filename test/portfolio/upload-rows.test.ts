@@ -561,6 +561,45 @@ t.test('a question mark beside a letter of a name is a lost letter', async t => 
   t.match(body, { valid_rows: 2, errors: [2, 3, 4, 5].map(line => ({ line, reason })) })
 })
 
+t.test(
+  'a sign beside a letter of a name is a letter of MS-DOS, an old Mac or another code',
+  async t => {
+    const garbled = [
+      ...[
+        'Mu¤oz',
+        'M”ller',
+        'Mart¡nez',
+        'G¢mez',
+        'N£¤ez',
+        'µlvarez',
+        'S›rensen',
+        'Wei§',
+        'S¿rensen',
+      ],
+      ...['N™ez', 'GŸnther', '£ukasz', 'M¨¹ller', 'Jos¨¦'],
+    ]
+    const names = [
+      '“Bobby” Singh',
+      'O´Brien',
+      'Gal·la',
+      'Mª José',
+      'Smith–Jones',
+      'Anna\u00a0Maria',
+    ]
+    const rows = [...garbled, ...names].map((client_firstname, i) => ({
+      client_firstname,
+      loan_external_id: `G-${i}`,
+      client_external_id: `G-${i}`,
+    }))
+    const { body } = await uploadCsv(service, 'loans', loansCsv(...rows))
+    const reason = /^client_firstname has lost letters: save the file as CSV UTF-8/
+    t.match(body, {
+      valid_rows: names.length,
+      errors: garbled.map((_, i) => ({ line: i + 2, reason })),
+    })
+  },
+)
+
 t.test('text that another program quoted or garbled is an error of its row', async t => {
   const reasonOf = async (row: Record<string, string>) => {
     const { body } = await uploadCsv(service, 'repayments', repaymentsCsv(row))
