@@ -13,27 +13,27 @@ export type LedgerTransaction = {
   reversalExternalId?: string
   /** The part of a repayment that its loan no longer owed. */
   overpaymentPortion?: number
-  type?: { value?: string; repayment?: boolean } & {
-    [Flag in (typeof TAKES_NO_MONEY)[number]]?: boolean
-  }
+  /** One flag for each kind of transaction that the ledger's version knows. */
+  type?: { value?: string; repayment?: boolean; disbursement?: boolean }
   transactionRelations?: { relationType?: string; amount?: number; toLoanTransaction?: number }[]
   paymentDetailData?: { receiptNumber?: string; paymentType?: { id: number } }
 }
 
-/** The flags of transactions by which the loan gets no money. */
-const TAKES_NO_MONEY = [
-  'disbursement',
-  'accrual',
-  'chargeback',
-  'chargeoff',
-  'writeOff',
-  'waiveInterest',
-  'waiveCharges',
-  'creditBalanceRefund',
-] as const
+/** The kinds of transactions by which the loan may get money: newer versions of the ledger add only others. */
+const TAKES_MONEY = [
+  'repayment',
+  'repaymentAtDisbursement',
+  'recoveryRepayment',
+  'chargePayment',
+  'downPayment',
+  'merchantIssuedRefund',
+  'payoutRefund',
+  'goodwillCredit',
+  'chargeRefund',
+]
 
 export const takesNoMoney = ({ type = {} }: LedgerTransaction) =>
-  TAKES_NO_MONEY.some(flag => type[flag] === true)
+  Object.entries(type).some(([flag, isSet]) => isSet === true && !TAKES_MONEY.includes(flag))
 
 /** An undone transaction is still found by its external id; only this date shows that it was undone. */
 export const stands = (transaction: LedgerTransaction) => transaction.reversedOnDate === undefined

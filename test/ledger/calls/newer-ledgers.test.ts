@@ -44,6 +44,35 @@ t.test('a repayment refused by a newer ledger on a closed loan says it is not ac
   })
 })
 
+t.test('a kind of transaction that only newer ledgers have takes no payer’s money', async t => {
+  const { proxy, service } = await throughProxy(t)
+  await service.loan('L-1')
+  let accrual = 0
+  const alters: Interference['alters'] = ({ body }) => {
+    for (const one of body.transactions ?? []) {
+      if (!one.type.accrual) continue
+      accrual = one.id
+      one.type = { value: 'Accrual Adjustment', accrual: false, accrualAdjustment: true }
+    }
+  }
+  const event = capturedA({ id: 'pay_1', loan: 'L-unknown' })
+  await service.webhook('gateway_a', event, { lender: 'LENDER_02' })
+  await service.batch()
+  proxy.interferences = [{ of: 'L-1', on: 'reads', alters }]
+  const handled = (ledger_transaction_id: number) =>
+    service.resolve('pay_1', {
+      outcome: 'handled',
+      note: 'seen',
+      external_loan_id: 'L-1',
+      ledger_transaction_id,
+    })
+  await handled(1_000_000)
+  t.match(await handled(accrual), {
+    status: 409,
+    body: { detail: `Transaction ${accrual} (Accrual Adjustment) takes no payer’s money` },
+  })
+})
+
 t.test('a write that already waits for its second person waits for that approval', async t => {
   const { proxy, service } = await throughProxy(t)
   const loan = await ledgerLoan(service, 'approved')
