@@ -231,6 +231,44 @@ t.test('a chain that was computed anew is found by a head that was kept', async 
   )
 })
 
+t.test('a changed row is named although a function of the owner’s is found first', async t => {
+  const { db, ids, url } = await sealedRows(t)
+  await asOwner(db, `update loanops.audit set actor = 'nobody' where id = '${ids[2]}'`)
+  await sql
+    .raw(`
+      create schema evil;
+      grant usage on schema evil to public;
+      create function evil.sha256(given bytea) returns bytea language sql return (
+        select sha256(substr(given, 1, length(given) - length(row_of)) ||
+                      replace(convert_from(row_of, 'UTF8'), '"nobody"', '"asha"')::bytea)
+          from (select substr(given, position('[' in given))) r (row_of));
+      do $$ begin
+        execute format('alter database %I set search_path = evil, pg_catalog', current_database());
+      end $$`)
+    .execute(db)
+  t.match(await command(url), { code: 1, output: follows(ids[2]) })
+})
+
+t.test('a policy that hides rows from whoever verifies is told', async t => {
+  const { db, url } = await sealedRows(t)
+  await sql
+    .raw(`
+      alter table loanops.audit enable row level security;
+      create policy others on loanops.audit using (subject <> 's-1')`)
+    .execute(db)
+  t.match(await command(url), { code: 1, output: 'row-level security' })
+})
+
+t.test('a view in the place of the audit is named', async t => {
+  const { db } = await sealedRows(t)
+  await sql
+    .raw(`
+      alter table loanops.audit rename to real;
+      create view loanops.audit as select * from loanops.real`)
+    .execute(db)
+  t.equal(await verifyAudit(db), 'loanops.audit was replaced: it is not a table.')
+})
+
 t.test('npm run verify-audit prints the number of rows and exits with what it found', async t => {
   const { db, ids, url } = await sealedRows(t)
   await act(db, 2)
