@@ -125,6 +125,36 @@ t.test('an alert fires where a lender of few events has each of them refused', a
   t.ok(firedBy(oneInHalfAnHour, 4 * 60).includes('LoanopsSignaturesRefused'))
 })
 
+t.test(
+  'an alert fires where few calls come and most of them fail, not for one in a while',
+  async t => {
+    const series = (status: number) =>
+      `loanops_http_request_seconds_count{${INTAKE},status="${status}"}`
+    const fires = (failures: (minute: number) => number, answers = 0) =>
+      firedBy(
+        minute =>
+          `${series(503)} ${minute < 0 ? 0 : failures(minute)}\n${series(202)} ${(minute + QUIET_MINUTES) * answers}`,
+        60,
+      ).includes('LoanopsIntakeFails')
+    t.ok(
+      fires(minute => minute),
+      'one call a minute, which fails',
+    )
+    t.ok(
+      fires(minute => Math.ceil(minute / 4)),
+      'one in four minutes',
+    )
+    t.notOk(
+      fires(() => 2),
+      'two in all',
+    )
+    t.notOk(
+      fires(minute => minute, 2),
+      'one of three',
+    )
+  },
+)
+
 t.test('an alert fires for what only a person can settle, though one batch brought it', async t => {
   const file = lendersFile(t, { LENDER_03: { gateway_a: { allowedCidrs: ['10.9.0.0/16'] } } })
   const service = await paymentService(t, { LENDERS_FILE: file })
