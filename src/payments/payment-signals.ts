@@ -20,7 +20,16 @@ export const REVERSAL_CRASH_POINTS = ['batch.reversing', 'reversal.recorded'] as
 export const FEE_CRASH_POINTS = ['repayment.fee-saved'] as const
 
 export function paymentCounters(registers: Registry[]) {
+  const reversals = new Counter({
+    name: 'loanops_reversals_total',
+    help: 'Refunds, chargebacks and restored payments that the ledger booked or refused, by outcome',
+    labelNames: ['outcome'],
+    registers,
+  })
+  // Prometheus sees no increase in the first figure of a series.
+  for (const outcome of ['booked', 'refused']) reversals.inc({ outcome }, 0)
   return {
+    reversals,
     events: new Counter({
       name: 'loanops_payment_events_total',
       help: 'Payment events stored, by gateway and lender',
@@ -42,12 +51,6 @@ export function paymentCounters(registers: Registry[]) {
     overpaidRepayments: new Counter({
       name: 'loanops_overpaid_repayments_total',
       help: 'Repayments larger than the amount outstanding on their loan',
-      registers,
-    }),
-    reversals: new Counter({
-      name: 'loanops_reversals_total',
-      help: 'Refunds, chargebacks and restored payments that the ledger booked or refused, by outcome',
-      labelNames: ['outcome'],
       registers,
     }),
     batchSeconds: new Histogram({

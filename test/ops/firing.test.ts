@@ -220,9 +220,15 @@ t.test('no alert fires for callbacks that nobody sends, because CALLBACK_URL is 
   t.same(fired(await shownBy(t, db, callbacksFeature, 'loanops_callbacks_pending 0\n')), [])
 })
 
-t.test('each process shows refused signatures from 0, so the first is an increase', async t => {
+t.test('each process shows what is rare from 0, so that the first one is an increase', async t => {
   const service = await paymentService(t)
   const { body } = await service.call('GET', '/metrics')
+  for (const labels of ['reversed', 'missing', 'differing'].map(one => `{finding="${one}"}`))
+    t.match(body, `loanops_readback_found_total${labels} 0`)
+  for (const gateway of ['gateway_a', 'gateway_b'])
+    t.match(body, `loanops_missed_payments_total{gateway="${gateway}"} 0`)
+  for (const outcome of ['booked', 'refused'])
+    t.match(body, `loanops_reversals_total{outcome="${outcome}"} 0`)
   for (const lender of ['LENDER_01', 'UNKNOWN'])
     t.match(body, `loanops_signature_failures_total{gateway="gateway_a",lender="${lender}"} 0`)
 })

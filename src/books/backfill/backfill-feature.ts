@@ -2,16 +2,18 @@ import { sql } from 'kysely'
 import { Counter, type Registry } from 'prom-client'
 import type { Feature } from '../../engine/feature.ts'
 import { type Measured, measure } from '../../ops/measured.ts'
+import { GATEWAYS } from '../../payments/gateways/gateways.ts'
 
 export function backfillCounters(registers: Registry[]) {
-  return {
-    missedPayments: new Counter({
-      name: 'loanops_missed_payments_total',
-      help: 'Captured payments that a gateway had and LoanOps did not, by gateway',
-      labelNames: ['gateway'],
-      registers,
-    }),
-  }
+  const missedPayments = new Counter({
+    name: 'loanops_missed_payments_total',
+    help: 'Captured payments that a gateway had and LoanOps did not, by gateway',
+    labelNames: ['gateway'],
+    registers,
+  })
+  // Prometheus sees no increase in the first figure of a series.
+  for (const gateway of GATEWAYS) missedPayments.inc({ gateway }, 0)
+  return { missedPayments }
 }
 
 const labels = ['gateway', 'lender']

@@ -6,14 +6,15 @@ import type { Metrics } from '../../ops/metrics.ts'
 import type { FindingCounts } from './record-findings.ts'
 
 function readbackCounters(registers: Registry[]) {
-  return {
-    found: new Counter({
-      name: 'loanops_readback_found_total',
-      help: 'Posted payments that were newly found reversed, missing or differing at the ledger',
-      labelNames: ['finding'],
-      registers,
-    }),
-  }
+  const found = new Counter({
+    name: 'loanops_readback_found_total',
+    help: 'Posted payments that were newly found reversed, missing or differing at the ledger',
+    labelNames: ['finding'],
+    registers,
+  })
+  // Prometheus sees no increase in the first figure of a series.
+  for (const finding of ['reversed', 'missing', 'differing']) found.inc({ finding }, 0)
+  return { found }
 }
 
 const readbackGauges: Measured = {
