@@ -73,18 +73,28 @@ export function causeOfRefusal(status: number, body: unknown): Cause {
       found: 'the ledger has no such tenant',
       remedy: 'correct LEDGER_TENANT, which is “default” at most ledgers',
     }
-  if (status === 400)
+  // The ledger's server takes what is sent as JSON, and what names no kind.
+  const isChanged = isOfLedgerShape(body) || status === 415
+  if (status === 400 || (status === 415 && isOfContainer(body)))
     return {
       check: 'api_path',
-      found: `something in front of the ledger ${isOfLedgerShape(body) ? 'changes' : 'refuses'} this call`,
+      found: `something in front of the ledger ${isChanged ? 'changes' : 'refuses'} this call`,
       remedy: 'correct LEDGER_URL, or let it pass LoanOps’s calls',
     }
-  return {
-    check: 'api_path',
-    found: 'this is not the ledger’s API',
-    remedy:
-      'correct LEDGER_URL, which must lead to it and end in /api/v1, usually https://HOST:8443/fineract-provider/api/v1',
-  }
+  return isOfContainer(body) ? NOT_THE_API : NOT_THE_API_OR_REFUSED
+}
+
+const NOT_THE_API: Cause = {
+  check: 'api_path',
+  found: 'this is not the ledger’s API',
+  remedy:
+    'correct LEDGER_URL, which must lead to it and end in /api/v1, usually https://HOST:8443/fineract-provider/api/v1',
+}
+/** Firewalls have such pages, too. */
+const NOT_THE_API_OR_REFUSED: Cause = {
+  check: 'api_path',
+  found: `${NOT_THE_API.found}, or something in front of it refuses this call`,
+  remedy: `let this call pass there if others do; otherwise ${NOT_THE_API.remedy}`,
 }
 
 /** The ledger's server refuses an unknown tenant itself, before any code of the ledger's. */

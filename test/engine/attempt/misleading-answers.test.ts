@@ -173,6 +173,21 @@ t.test('a firewall that lets no DELETE through is not taken for a wrong LEDGER_U
   t.match(await ending(service.call, id), { status: 'success' })
 })
 
+t.test('a firewall’s 404 or 415 on a write is not blamed on LEDGER_URL alone', async t => {
+  const answers = [
+    { status: 404, body: '<h1>Not Found</h1>', means: /, or something in front of it refuses/ },
+    { status: 415, body: '<h1>Refused</h1>', means: /, or something in front of it refuses/ },
+    { status: 415, body: containerBody(415), means: /^something in front .* changes this call/ },
+  ]
+  for (const { means, ...answer } of answers) {
+    const loan = await ledgerLoan(service)
+    proxy.interferences = [{ of: loan, on: 'writes', ...answer }]
+    const id = await submit(service.call, 'LOAN_APPROVE', approval(loan))
+    await until(async () => (await attemptsOf(service, id))[0])
+    t.match(await listed(service.call, loan, id), { last_error: means })
+  }
+})
+
 t.test('a look that the ledger refuses does not count as “not there”', async t => {
   const refusals = [
     { status: 400, body: ledgerBody(400, 'error.msg.password.outdated') },
