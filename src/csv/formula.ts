@@ -3,9 +3,9 @@ const FORMULA = /^'*(?:\s*[=+\-@＝＋－＠]|[\t\r\n])/
 const DEFUSED = /^''*(?:\s*[=+\-@＝＋－＠]|[\t\r\n])/
 /**
  * Where a spreadsheet's language separates cells by semicolons, quotes within a row are none to it: a cell begins after each
- * semicolon, and a row after each line break.
+ * semicolon, and a row after each line break. It drops quotes with which that cell begins.
  */
-const WITHIN = /(?<!['\s;])['\s;]+(?=[=+\-@＝＋－＠])/g
+const WITHIN = /(?<!["'\s;])["'\s;]+(?=[=+\-@＝＋－＠])/g
 const BEGINS_CELL = /[;\r\n]/
 /** A negative number that a spreadsheet keeps as it is: with an apostrophe it would be a text, which no sum counts. */
 const NEGATIVE = /^-(?:0|[1-9]\d{0,12})(?:\.\d{1,3})?$/

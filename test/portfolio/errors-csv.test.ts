@@ -141,7 +141,7 @@ t.test('any cells survive quoting and escaping unchanged', async t => {
   const cell = fc.oneof(
     fc.string(),
     fc.stringMatching(/^'{0,3}[=+\-@\t][a-z",;\r\n ]{0,5}$/),
-    fc.stringMatching(/^[a;' =+\-@\t\n]{0,8}$/),
+    fc.stringMatching(/^[a;"' =+\-@\t\n]{0,8}$/),
   )
   fc.assert(
     fc.property(
@@ -152,6 +152,8 @@ t.test('any cells survive quoting and escaping unchanged', async t => {
         const [row] = parse(line, { delimiter, skip_empty_lines: false }) as string[][]
         t.ok(row?.every(one => !/^[=+\-@\t\r]/.test(one) || Number.isFinite(Number(one))))
         t.same(row?.map(unescapeFormula), cells)
+        const [, ...bySemicolons] = delimiter === ',' ? line.trimEnd().split(/[;\r\n]/) : []
+        t.notOk(bySemicolons.find(one => /^["\s]*[=+\-@]/.test(one)))
       },
     ),
     { numRuns: 300 },
@@ -168,6 +170,7 @@ t.test('no cell begins with what any spreadsheet takes for a formula', t => {
         t.equal(unescapeFormula(escaped), cell)
     }
   t.equal(escapeFormula('1 = 1'), '1 = 1')
+  t.equal(escapeFormula('a;"=1+1'), `a;"'=1+1`, 'for a spreadsheet that separates by semicolons')
   t.end()
 })
 
