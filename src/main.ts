@@ -53,6 +53,11 @@ const COMMANDS: Record<string, () => Promise<unknown>> = {
   },
 }
 
+// Whoever reads no more of what a command prints, as `head` does, ends neither its work nor its status.
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+  if (code !== 'EPIPE') process.exitCode = 1
+})
+
 try {
   await armCrash(env.LOANOPS_CRASH_AT)
   await COMMANDS[name]?.()

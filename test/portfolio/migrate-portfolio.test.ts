@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   chmodSync,
@@ -238,6 +238,20 @@ t.test('npm run migrate-portfolio does not treat rows left out on request as fai
   t.match(output, /1 invalid rows are left out/)
 })
 
+t.test('npm run migrate-portfolio goes on when nobody reads its output any more', async t => {
+  const record = { rows: 1, valid_rows: 1, invalid_rows: 0, done: 1, failed: 0, stopped: 0 }
+  const { url, calls } = await startAnswering(t, {
+    ...record,
+    status: 'completed',
+    migration_id: newId(),
+  })
+  const file = join(t.testdir({ 'loans.csv': loansCsv }), 'loans.csv')
+  const command = spawn(process.execPath, [MAIN, 'migrate-portfolio', file], { env: envFor(url) })
+  command.stdout.destroy()
+  t.equal((await once(command, 'close'))[0], 0)
+  t.equal(calls(), 3)
+})
+
 type Instead = (request: IncomingMessage, response: ServerResponse) => boolean
 
 /** Stands in for a service that answers every request with this record, except those that are answered `instead`. */
@@ -259,8 +273,14 @@ async function startAnswering(t: Test, record: object, instead: Instead = () => 
   return { url: `http://127.0.0.1:${port}`, uploads: () => uploads, calls: () => calls }
 }
 
+const envFor = (url: string) => ({
+  ...processEnv,
+  LOANOPS_URL: url,
+  INTERNAL_TOKEN: `los:${TOKEN}`,
+})
+
 function runCommand(url: string, args: string[]) {
-  const env = { ...processEnv, LOANOPS_URL: url, INTERNAL_TOKEN: `los:${TOKEN}` }
+  const env = envFor(url)
   const command = [MAIN, 'migrate-portfolio', ...args]
   return new Promise<{ code: number; output: string }>(resolve => {
     execFile(process.execPath, command, { env }, (error, stdout, stderr) =>
