@@ -12,6 +12,7 @@ import {
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { newId } from '../../src/ids.ts'
 import { migratePortfolio } from '../../src/portfolio/command/migrate-portfolio.ts'
@@ -76,6 +77,15 @@ t.test('npm run migrate-portfolio reports what is missing', async t => {
   const away = await runCommand('http://127.0.0.1:1/', [join(folder, 'loans.csv')])
   t.match(away.output, 'http://127.0.0.1:1/api does not answer')
   t.match(away, { code: 1, output: /does not answer .*is the service running/ })
+})
+
+t.test('npm run migrate-portfolio says that it cannot read a pipe', async t => {
+  const { url, calls } = await startAnswering(t, {})
+  const file = join(t.testdir({ 'loans.csv': loansCsv }), 'loans.csv')
+  const line = `"${process.execPath}" "${MAIN}" migrate-portfolio <(cat "${file}")`
+  const command = spawn('bash', ['-c', line], { env: envFor(url) })
+  t.match(await text(command.stderr), /\/dev\/fd\/\d+ is a pipe, which cannot be read twice/)
+  t.equal(calls(), 0)
 })
 
 t.test('npm run migrate-portfolio waits while the service is away during a run', async t => {

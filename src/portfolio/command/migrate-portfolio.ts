@@ -1,4 +1,4 @@
-import { createReadStream, existsSync, openAsBlob, readFileSync } from 'node:fs'
+import { createReadStream, existsSync, openAsBlob, readFileSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import type { ReadableStream } from 'node:stream/web'
 import { Agent, FormData, fetch, type RequestInit, type Response } from 'undici'
@@ -193,6 +193,8 @@ function savedToken(): string {
 
 /** The type with which the header has the most columns in common; the service says what is wrong with the others. */
 async function typeOf(file: string): Promise<string> {
+  if (statSync(file, { throwIfNoEntry: false })?.isFIFO())
+    throw new Error(`${file} is a pipe, which cannot be read twice: name a file`)
   const stream = createReadStream(file)
   try {
     const header = (await readHeader(decode(stream))).map(plainName)
