@@ -57,6 +57,29 @@ export function closeQuery(route: RouteOptions): void {
   route.schema = { querystring: NO_QUERY, ...route.schema }
 }
 
+/** Refuses what cannot be decoded, which would be taken as it is written: a filter by it would truly find nothing. */
+export async function refuseUnreadableQuery({ url, routeOptions }: FastifyRequest) {
+  const { querystring } = (routeOptions.schema ?? {}) as { querystring?: TSchema }
+  const [, query = ''] = url.split(/\?(.*)/s)
+  if (querystring?.additionalProperties !== false || !query.includes('%')) return
+  const errors = query
+    .split('&')
+    .filter(isUnreadable)
+    .map(parameter => ({ path: `/${parameter.split('=', 1)[0]}`, message: NOT_DECODED }))
+  if (errors.length > 0) throw new FieldErrors('INVALID_QUERY', errors.slice(0, MAX_FIELD_ERRORS))
+}
+
+const NOT_DECODED = 'must be percent-encoded UTF-8, in which a % is written %25'
+
+function isUnreadable(encoded: string): boolean {
+  try {
+    decodeURIComponent(encoded)
+    return false
+  } catch {
+    return true
+  }
+}
+
 /** Refuses what is sent to a call that takes no body, rather than ignore it; an empty object and null count as none. */
 export async function refuseUnknownBody({ is404, routeOptions, body }: FastifyRequest) {
   const isElsewhere = is404 || routeOptions.schema?.body !== undefined

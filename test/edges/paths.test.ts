@@ -78,6 +78,9 @@ t.test('a path or query that could be read in two ways is refused', async t => {
       'unknown=1',
       'external_id[]=x',
       'limit[$gt]=1',
+      'external_id=Jos%E9',
+      'external_id=50%',
+      'limit=1&%ff=1',
     ]) {
       const { status, body } = await call('GET', `/api/ledger/operations?${query}`)
       t.equal(status, 400, query)
