@@ -16,7 +16,12 @@ const TOO_LONG = {
   code: 'PAYLOAD_TOO_LARGE',
   detail: `The request line and the headers are longer than ${httpLimits.http.maxHeaderSize / 1024} KiB`,
 }
-const NOT_HTTP = { status: 400, code: 'INVALID_PAYLOAD', detail: 'This is not an HTTP request' }
+/** @param reason what the parser stumbled over, in one of its fixed texts */
+const notHttp = (reason: string | undefined): Refusal => ({
+  status: 400,
+  code: 'INVALID_PAYLOAD',
+  detail: `This is no valid HTTP request${reason ? `: ${reason}` : ''}`,
+})
 const REFUSALS: Record<string, Refusal> = {
   ERR_HTTP_REQUEST_TIMEOUT: TOO_SLOW,
   HPE_HEADER_OVERFLOW: TOO_LONG,
@@ -58,10 +63,13 @@ export function letTakeLong(request: IncomingMessage, silenceMs: number): void {
 }
 
 /** Closes the connection, because what follows unparsable bytes cannot be parsed either. */
-export function clientError(error: Error & { code?: string }, socket: Socket): void {
+export function clientError(
+  error: Error & { code?: string; reason?: string },
+  socket: Socket,
+): void {
   if (socket.destroyed || error.code === 'ECONNRESET') return
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && takingLong.has(socket)) return
-  if (socket.writable) socket.write(response(REFUSALS[error.code ?? ''] ?? NOT_HTTP))
+  if (socket.writable) socket.write(response(REFUSALS[error.code ?? ''] ?? notHttp(error.reason)))
   socket.destroySoon()
 }
 

@@ -32,6 +32,18 @@ t.test('bytes that two servers could read as two different requests are refused'
     }
   })
 
+  test('the refusal of a request that cannot be parsed says what is wrong with it', async t => {
+    for (const [lines, reason] of [
+      ['content-length: 2\r\ntransfer-encoding: chunked\r\n', 'Transfer-Encoding can'],
+      ['content-length: 2\r\ncontent-length: 2\r\n', 'Duplicate Content-Length'],
+      [' a: folded\r\n', 'Unexpected whitespace after header value'],
+    ] as const) {
+      const answer = await raw(`POST /api/ledger/operate HTTP/1.1\r\n${HEAD}${lines}\r\n{}`)
+      const detail = new RegExp(`^This is no valid HTTP request: ${reason}`)
+      t.match(problemIn(answer), { detail })
+    }
+  })
+
   test('a request that names two hosts, or none that can be read, is refused', async t => {
     const { host } = new URL(url)
     for (const [target, hosts, status] of [
