@@ -79,6 +79,8 @@ export function notFound(request: FastifyRequest, reply: FastifyReply) {
 export function errorHandler(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
   const problem = problemOf(error)
   const { status } = problem
+  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE')
+    problem.detail = `The body is larger than ${request.routeOptions.bodyLimit / 1024} KiB`
   if (status >= 500) logFailure(request, error)
   sendRetryAfter(reply, error, status)
   return sendProblem(request, reply, problem)

@@ -100,7 +100,8 @@ test('a body over 256 KiB is refused by its Content-Length, before it arrives', 
     `POST /api/ledger/operate HTTP/1.1\r\n${HEAD}content-length: 262145\r\n\r\n`,
   )
   t.match(answer, /^HTTP\/1.1 413 /)
-  t.match(problemIn(answer), { status: 413, code: 'PAYLOAD_TOO_LARGE' })
+  const detail = 'The body is larger than 256 KiB'
+  t.match(problemIn(answer), { status: 413, code: 'PAYLOAD_TOO_LARGE', detail })
 })
 
 test('a body over 256 KiB without a Content-Length is refused', async t => {
