@@ -1,7 +1,7 @@
 import type { TObject } from '@sinclair/typebox'
 import { isAlmost } from '../config/almost.ts'
 import type { Data } from '../engine/operation.ts'
-import { MAX_FIELD_ERRORS } from '../http/problem.ts'
+import { type FieldError, MAX_FIELD_ERRORS } from '../http/problem.ts'
 
 type Body = { status: string; data: Data }
 
@@ -27,6 +27,22 @@ export function dropUnknown<Sent extends Body>(sent: Sent, { properties }: TObje
   const body = { ...without(sent, ofEnvelope), data: without(sent.data, ofData) }
   return { body: body as Body, ignored }
 }
+
+/** Names the member that a misspelt one, or one in the wrong place, may mean: it is refused even where others are dropped. */
+export function withMeant(error: FieldError, { properties }: TObject): FieldError {
+  if (error.message !== 'is not a known field') return error
+  const inData = Object.keys(properties).map(member => `/data/${member}`)
+  const places = error.path.startsWith('/data/')
+    ? inData
+    : [...ENVELOPE.map(one => `/${one}`), ...inData]
+  const name = nameAt(error.path)
+  const meant = places.find(place => isAlmost(name, nameAt(place)))
+  return meant === undefined
+    ? error
+    : { ...error, message: `${error.message}; ${meant} may be meant` }
+}
+
+const nameAt = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
 const without = (members: object, names: string[]): object =>
   Object.fromEntries(Object.entries(members).filter(([name]) => !names.includes(name)))

@@ -7,7 +7,7 @@ import { closed, only } from '../http/fields/schemas.ts'
 import { takeValues } from '../http/fields/take-values.ts'
 import { type FieldError, FieldErrors } from '../http/problem.ts'
 import { firstPerPath } from '../http/validator.ts'
-import { dropUnknown } from './unknown-members.ts'
+import { dropUnknown, withMeant } from './unknown-members.ts'
 
 type OperateRequest = { operation: Operation; data: Data; ignored: string[] | null }
 
@@ -55,13 +55,16 @@ export function operateValidator(
     }))
     const taken = { ...body, data }
     if (!check.Check(taken) || breaches.length > 0)
-      throw refusal([...check.Errors(taken), ...breaches])
+      throw refusal([...check.Errors(taken), ...breaches], operation.schema)
     return { operation, data, ignored }
   }
 }
 
-const refusal = (errors: Iterable<FieldError>) =>
-  new FieldErrors('INVALID_PAYLOAD', firstPerPath(errors))
+const refusal = (errors: Iterable<FieldError>, schema = only({})) =>
+  new FieldErrors(
+    'INVALID_PAYLOAD',
+    firstPerPath(errors).map(error => withMeant(error, schema)),
+  )
 
 const Shape = Type.Object(
   {

@@ -23,14 +23,14 @@ t.test('UNKNOWN_FIELDS=ignore drops unknown members, lists and counts them', asy
   for (const member of ['data.branchCode', 'other', 'source'])
     t.match(metrics, `loanops_ignored_members_total{member="${member}"} 1`)
 
-  for (const [where, name] of [
-    ['/data', 'transactionAmmount'],
-    ['/data', 'transaction_amount'],
-    ['/data', 'TransactionAmount'],
-    ['/data', 'notes'],
-    ['/data', 'utrPaymentId'],
-    ['', 'transactionAmount'],
-    ['', 'dta'],
+  for (const [where, name, meant] of [
+    ['/data', 'transactionAmmount', '/data/transactionAmount'],
+    ['/data', 'transaction_amount', '/data/transactionAmount'],
+    ['/data', 'TransactionAmount', '/data/transactionAmount'],
+    ['/data', 'notes', '/data/note'],
+    ['/data', 'utrPaymentId', '/data/utr_payment_id'],
+    ['', 'transactionAmount', '/data/transactionAmount'],
+    ['', 'dta', '/data'],
   ]) {
     const extra = { [name as string]: 5 }
     const sent =
@@ -38,7 +38,8 @@ t.test('UNKNOWN_FIELDS=ignore drops unknown members, lists and counts them', asy
         ? { status: 'LOAN_DISBURSE', data: DISBURSEMENT, ...extra }
         : { status: 'LOAN_DISBURSE', data: { ...DISBURSEMENT, ...extra } }
     const { body: refused } = await call('POST', '/api/ledger/operate', sent)
-    t.same(refused.errors, [{ path: `${where}/${name}`, message: 'is not a known field' }])
+    const message = `is not a known field; ${meant} may be meant`
+    t.same(refused.errors, [{ path: `${where}/${name}`, message }])
   }
   const many = Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`extra${n}`, n]))
   const tooMany = { status: 'LOAN_DISBURSE', data: { ...DISBURSEMENT, ...many } }
