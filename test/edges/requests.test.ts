@@ -190,6 +190,14 @@ test('a body that is not a JSON object is invalid', async t => {
     const answer = await operate(body)
     t.match(answer.body, { status: 400, code: 'INVALID_PAYLOAD' }, body)
   }
+  for (const [body, not] of [
+    ['[]', 'a list'],
+    ['"{}"', 'a text'],
+    ['null', 'null'],
+    ['{"status":"LOAN_DELETE","data":[]}', 'a list'],
+    ['{"status":"LOAN_DELETE","data":"{}"}', 'a text'],
+  ])
+    t.match((await operate(body)).body.detail, `must be an object, not ${not}`)
 })
 
 test('missing and unknown fields are reported together', async t => {

@@ -10,7 +10,7 @@ import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { DefaultErrorFunction, SetErrorFunction, ValueErrorType } from '@sinclair/typebox/errors'
 import { BLANK } from '../../text/trimmed.ts'
 import { MAY_BE_EMPTY, TAKE, trimText } from './take-values.ts'
-import { WHY, type Why } from './why.ts'
+import { kindOfValue, WHY, type Why } from './why.ts'
 
 TypeRegistry.Set('OneOf', (schema: { enum: unknown[] }, value) => schema.enum.includes(value))
 
@@ -18,7 +18,8 @@ TypeRegistry.Set('OneOf', (schema: { enum: unknown[] }, value) => schema.enum.in
 SetErrorFunction(error => {
   if (error.errorType === ValueErrorType.ObjectRequiredProperty) return 'is required'
   if (error.errorType === ValueErrorType.ObjectAdditionalProperties) return 'is not a known field'
-  if (error.errorType === ValueErrorType.Object) return 'must be an object'
+  if (error.errorType === ValueErrorType.Object)
+    return `must be an object, not ${kindOfValue(error.value)}`
   const why = (error.schema as { [WHY]?: Why })[WHY]?.(error.value)
   if (why !== undefined) return why
   const { description } = error.schema

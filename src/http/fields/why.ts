@@ -2,7 +2,11 @@
 export const WHY = Symbol('why')
 export type Why = (value: unknown) => string | undefined
 
-const KINDS: Record<string, string> = { number: 'a number', boolean: 'true or false' }
+const KINDS: Record<string, string> = {
+  string: 'a text',
+  number: 'a number',
+  boolean: 'true or false',
+}
 const NAMES: Record<string, string> = {
   '\0': 'NUL',
   '\t': 'a tab',
