@@ -27,9 +27,8 @@ import { refusedFor } from './repayment-refusal.ts'
 import { type Reversal, ReversalData, reversalIntake } from './reversal-intake.ts'
 
 export const REFUSED = 'reversal_refused'
-/** The ledger refuses so to undo what is undone, or what is no repayment. */
-const UNDONE =
-  'error.msg.loan.transaction.adjustment.is.only.allowed.to.repayment.or.waiver.or.creditbalancerefund.transactions'
+/** The ledger refuses so to undo what is undone, or what is no repayment. Newer versions list more kinds. */
+const UNDONE = /^error\.msg\.loan\.transaction\.adjustment\.is\.only\.allowed\.to\.repayment\./
 /** The ledger refused a write: what it refused to undo still stands. */
 export const LEDGER_REFUSED = 'ledger_refused'
 
@@ -179,8 +178,8 @@ async function undo(
   // Without a payment type, nothing could be posted after the undo.
   if (remainder !== null) await attempt.reference.paymentTypeId()
   const answer = await undoRepayment(attempt, external_loan_id, found, repayment.external_id)
-  if (answer.code === UNDONE && found.type?.repayment === true && stands(found))
-    return contradicted(answer)
+  const isUndone = UNDONE.test(answer.code ?? '')
+  if (isUndone && found.type?.repayment === true && stands(found)) return contradicted(answer)
   if (answer.outcome !== 'done' || remainder === null) return answer
   await attempt.remember({ undone: found.id })
   return { ...answer, isFirstOfTwo: true }

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { attemptsOf, delay, hurry, isPauseNoticed } from '../../support/engine/operations.ts'
 import { atLedger, control, writesOn } from '../../support/ledger/loans.ts'
-import { ledgerBody, startProxy } from '../../support/ledger/proxy.ts'
+import { type Interference, ledgerBody, startProxy } from '../../support/ledger/proxy.ts'
 import { capturedA } from '../../support/payments/gateway-events.ts'
 import { REPAY, remainder, repaidLoan } from '../../support/payments/repaid-loan.ts'
 import type { Preparation } from '../../support/service.ts'
@@ -158,7 +158,23 @@ t.test('a repayment that a lagging read shows as standing is not undone twice', 
   t.same(await service.standing(), [LEFT])
 })
 
-t.test('writes of a reversal that came twice end none, though reads lag behind them', async t => {
+t.test('writes of a reversal that came twice end none, though reads lag behind them', t =>
+  cameTwice(t),
+)
+
+t.test('the same holds for the code of a newer ledger, which lists more kinds', t =>
+  cameTwice(t, ({ body }) => {
+    const [error] = body.errors ?? []
+    const more = 'creditbalancerefund.or.capitalizedIncome.or.buyDownFee.'
+    if (error)
+      error.userMessageGlobalisationCode = error.userMessageGlobalisationCode.replace(
+        'creditbalancerefund.',
+        more,
+      )
+  }),
+)
+
+async function cameTwice(t: Test, alters?: Interference['alters']) {
   const { proxy, ...service } = await repaidThroughProxy(t)
   const transaction = (externalId: string) =>
     `/loans/external-id/L-1/transactions/external-id/${externalId}`
@@ -166,7 +182,7 @@ t.test('writes of a reversal that came twice end none, though reads lag behind t
   const none = ledgerBody(404, 'error.msg.loan.transaction.external.id.invalid')
   const twice = { on: 'writes', isTwice: true, dropsKey: true, times: 1 } as const
   proxy.interferences = [
-    { of: 'command=undo', ...twice },
+    { of: 'command=undo', ...twice, ...(alters && { alters }) },
     { of: 'command=repayment', ...twice },
     { of: 'gateway_a-pay_1 ', on: 'reads', status: 200, body: standing, times: 3 },
     { of: 'gateway_a-pay_1-r2', on: 'reads', status: 404, body: none, times: 6 },
@@ -174,4 +190,4 @@ t.test('writes of a reversal that came twice end none, though reads lag behind t
   const id = await service.reverse({ remainder: remainder('700') })
   t.match(await service.ended(id), { status: 'success' })
   t.same(await service.standing(), [LEFT])
-})
+}
