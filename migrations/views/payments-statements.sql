@@ -103,10 +103,19 @@ select id as backfill_id, gateway, lender, window_from as "from", window_to as "
   from core.backfill;
 comment on view ops.backfill is 'Each fetch of payments from a gateway';
 
+-- No event from outside has this id or a later one: their types are counted with the time of the last. A week allows for events that were
+-- saved late. Without it, a source that is only fetched from would have each of its events read whenever its last one is looked for.
+create or replace function core.none_from_outside_since(wanted_source text) returns uuid language sql stable as $$
+  select core.first_id_at(max(last_at) + interval '7 days')
+    from core.event_type
+   where source = wanted_source and event_type not in ('loanops.backfill', 'LOANOPS_BACKFILL', 'loanops.unreadable')
+$$;
+
 -- When a source last received an event from outside, not counting what was fetched.
 create or replace function core.last_received(wanted_source text) returns timestamptz language sql stable as $$
   select max(at) from (
     (select received_at from core.event where source = wanted_source and verified_by is distinct from 'gateway_api'
+        and raw_id < core.none_from_outside_since(wanted_source)
       order by raw_id desc limit 1)
     union all
     (select received_at from core.pending_event where source = wanted_source order by raw_id desc limit 1)) last (at)
@@ -124,6 +133,7 @@ create or replace function core.is_silent(wanted_source text) returns boolean la
               where source = wanted_source and verified_by is distinct from 'gateway_api'
                 and raw_id >= core.first_id_at(since.at - week * interval '7 days')
                 and raw_id < core.first_id_at(now() - week * interval '7 days')
+                and raw_id < core.none_from_outside_since(wanted_source)
               limit 10) few) counted
    where since.at is not null
 $$;
