@@ -1,7 +1,10 @@
 import { sql } from 'kysely'
 import t from 'tap'
+import { countItems, MAX_BULK_ITEMS } from '../../src/console/bulk/bulk-store.ts'
 import { confirmation } from '../../src/console/bulk/confirmation.ts'
 import { matchingItems } from '../../src/console/bulk/matching-items.ts'
+import { buffersOf } from '../support/database/buffers.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
 import { submit } from '../support/engine/operations.ts'
 import { clientData } from '../support/ledger/loans.ts'
 import { capturedA, refundA } from '../support/payments/gateway-events.ts'
@@ -67,3 +70,21 @@ t.test('a bulk dismissal says that what is booked only loses its objection', asy
   const { body } = await resolve('pay_1', { outcome: 'dismiss', note: 'known' })
   t.match(body, { state: 'posted', objection: null })
 })
+
+t.test(
+  'more payments than a bulk action may have are counted without reading their facts',
+  async t => {
+    const { db, ownerUrl } = await freshDatabase(t)
+    await sql`
+    insert into core.transaction (gateway, kind, gateway_payment_id, lender, amount, currency, paid_at, is_captured, is_verified,
+      state, reason, source, raw_id, received_at)
+    select 'gateway_a', 'payment', 'pay_' || n, 'LENDER_02', 100, 'INR', now(), true, true, 'suspense', 'no_loan_named', 's', raw.new_id(), now()
+      from generate_series(1, ${MAX_BULK_ITEMS + 1}::integer) n`.execute(db)
+    await sql`vacuum analyze core.transaction`.execute(db)
+    const items = matchingItems('payments.dismiss', {}, 'UTC')
+    t.match(await countItems(db, items), { count: MAX_BULK_ITEMS + 1 })
+    const touched = await buffersOf(ownerUrl, db => countItems(db, items))
+    const buffers = touched.reduce((sum, one) => sum + one.buffers, 0)
+    t.ok(buffers < MAX_BULK_ITEMS, `${buffers} pages`)
+  },
+)
