@@ -39,6 +39,7 @@ export function matchingPayments(filter: PaymentFilter, timeZone: string): RawBu
   const startOf = (day: string, plus: number) =>
     sql`core.start_of(${day}::date + ${sql.lit(plus)}, ${timeZone})`
   const where = [equalTo({ 'p.external_loan_id': loan, 'p.lender': lender, 'p.gateway': gateway })]
+  if (lender !== undefined && gateway !== undefined) where.push(hasSource(lender, gateway))
   if (kind !== undefined) where.push(sql`p.kind = ${sql.lit(kind)}`)
   if (state !== undefined) where.push(isOfDays(filter) ? ofDaysIn(state) : inState(state))
   if (reason !== undefined) where.push(sql`p.reason = ${sql.lit(reason)}`)
@@ -48,6 +49,15 @@ export function matchingPayments(filter: PaymentFilter, timeZone: string): RawBu
   if (to !== undefined) where.push(sql`p.paid_at < ${startOf(to, 1)}`)
   return sql.join(where, sql` and `)
 }
+
+/**
+ * Whether a lender has had events of a gateway. A payment has the lender of one of its events, or UNKNOWN where they differ.
+ * PostgreSQL asks this first: otherwise, for a gateway that a lender does not use, it would read all of the lender's payments.
+ */
+const hasSource = (lender: string, gateway: string) =>
+  lender === 'UNKNOWN'
+    ? sql`true`
+    : sql`exists (select from core.source s where s.lender = ${lender} and s.gateway = ${gateway})`
 
 export const isOfDays = ({ from, to }: PaymentFilter) => from !== undefined || to !== undefined
 

@@ -1,5 +1,8 @@
 import { sql } from 'kysely'
 import t from 'tap'
+import { findPayments } from '../../../src/payments/reading/find-payments.ts'
+import { buffersOf } from '../../support/database/buffers.ts'
+import { freshDatabase } from '../../support/database/fresh-database.ts'
 import { capturedA, refundA, successB } from '../../support/payments/gateway-events.ts'
 import { paymentService } from '../../support/payments/payments.ts'
 
@@ -46,6 +49,8 @@ t.test('payments are listed and summed up by each filter', async t => {
   for (const [query, ...ids] of [
     ['lender=LENDER_03', '?', 'after', 'last'],
     ['lender=LENDER_99'],
+    ['lender=LENDER_02&gateway=gateway_b', 'b'],
+    ['lender=LENDER_03&gateway=gateway_b'],
     ['reason=no_loan_named&lender=LENDER_02', 'before', 'first'],
     ['reason=loan_unknown', 'b'],
     ['kind=refund', 'refund'],
@@ -122,3 +127,24 @@ t.test('a filter that does not fit names its field', async t => {
       )
   t.equal((await call('GET', '/api/payments/summary?limit=1')).status, 400)
 })
+
+t.test(
+  'a lender’s payments at a gateway that it does not use are found to be none at once',
+  async t => {
+    const { db, ownerUrl } = await freshDatabase(t)
+    await sql`select raw.register(raw.make_store('LENDER_06', 'gateway_a'))`.execute(db)
+    await sql`
+    insert into core.transaction (gateway, kind, gateway_payment_id, lender, amount, currency, paid_at, is_captured, is_verified,
+      state, source, raw_id, received_at)
+    select 'gateway_a', 'payment', 'pay_' || n, 'LENDER_06', 100, 'INR', now(), true, true, 'waiting', 's', raw.new_id(), now()
+      from generate_series(1, 5_000) n`.execute(db)
+    await sql`vacuum analyze core.transaction`.execute(db)
+    const query = { lender: 'LENDER_06', gateway: 'gateway_b', limit: 50 } as const
+    for (const days of [{}, { from: '2000-01-01', to: '2100-01-01' }]) {
+      const [touched] = await buffersOf(ownerUrl, db =>
+        findPayments(db, { ...query, ...days }, 'UTC'),
+      )
+      t.ok(touched && touched.buffers < 20, `${touched?.buffers} pages`)
+    }
+  },
+)
