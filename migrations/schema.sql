@@ -361,6 +361,7 @@ create table core.settlement_row (
 );
 CREATE INDEX settlement_row_of_file ON core.settlement_row USING btree (statement_id) WHERE (statement_id IS NOT NULL);
 CREATE INDEX settlement_row_of_payment ON core.settlement_row USING btree (id, gateway) WHERE (kind = 'payment'::text);
+CREATE INDEX settlement_row_of_refund ON core.settlement_row USING btree (id, gateway) WHERE (kind = 'refund'::text);
 CREATE INDEX settlement_row_settled ON core.settlement_row USING btree (settled_at);
 CREATE INDEX settlement_row_utr ON core.settlement_row USING btree (utr) WHERE (utr IS NOT NULL);
 

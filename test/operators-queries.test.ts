@@ -208,7 +208,7 @@ ${row('rfnd_1')}\n${row('rfnd_lost')}`
 async function answersAboutRefunds(db: Database): Promise<unknown[][]> {
   const page = readFileSync(new URL('../docs/reconciliation.md', import.meta.url), 'utf8')
   const answers: unknown[][] = []
-  for (const [, query = ''] of page.matchAll(/```sql\n([^`]*current_settlement_row[^`]*)```/g))
+  for (const [, query = ''] of page.matchAll(/```sql\n([^`]*settlement_part[^`]*)```/g))
     answers.push((await sql.raw(query).execute(db)).rows)
   return answers
 }

@@ -8,6 +8,22 @@ create or replace view core.current_settlement_row as
 select r.* from core.settlement_row r
  where (r.statement_id = any (array(select f.id from core.statement_file f where f.withdrawn_at is not null))) is not true;
 
+-- Whether `later` was stated after `earlier`, which is the same part of another settlement: by the API, or after other files.
+create or replace function core.is_stated_after(later core.current_settlement_row, earlier core.current_settlement_row) returns boolean
+  language sql immutable parallel safe as $$
+  select case when later.statement_id is null and earlier.statement_id is null then later.settled_at > earlier.settled_at
+              else coalesce(later.statement_id > earlier.statement_id, later.statement_id is null) end
+$$;
+
+-- The same without the refunds that were stated in another settlement later, as where a payout failed. A payment is a part of the
+-- settlement that core.statement names.
+create or replace view core.settlement_part as
+select r.* from core.current_settlement_row r
+ where not (r.kind = 'refund' and exists (
+   select from core.current_settlement_row o
+    where o.id = r.id and o.gateway = r.gateway and o.kind = 'refund' and o.settlement_id <> r.settlement_id
+      and o.payment_id is not distinct from r.payment_id and core.is_stated_after(o, r)));
+
 -- Parts of settlements that a valid file states but that have no row: the row went with a withdrawn file, and no later file has
 -- brought it back. Until the row of a withdrawn file is deleted, the part is read from the row itself.
 create or replace view core.current_lost_part as

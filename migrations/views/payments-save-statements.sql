@@ -1,4 +1,5 @@
--- What a file says, with the ids of its settlements where it names them by their UTRs and one of that UTR is known.
+-- What a file says, with the ids of its settlements where it names them by their UTRs and one of that UTR is known. Of a payment
+-- that the gateway's API lists in other settlements, a file does not say which one it is in.
 create or replace function core.with_settlement_ids(wanted_gateway text, said jsonb) returns jsonb language sql stable as $$
   with known as materialized (
     select n.utr, (select min(settlement_id)
@@ -10,9 +11,14 @@ create or replace function core.with_settlement_ids(wanted_gateway text, said js
                    having count(*) = 1) as id
       from (select distinct utr from jsonb_to_recordset(said) as r (settlement_id text, utr text) where settlement_id = utr) n
   )
-  select coalesce(jsonb_agg(case when k.id is null then n else n || jsonb_build_object('settlement_id', k.id) end), '[]')
+  select coalesce(jsonb_agg(case when api.is_other and not n ? 'kind' then n - array['settlement_id', 'settled_at', 'utr']
+                                 when k.id is null then n else n || jsonb_build_object('settlement_id', k.id) end), '[]')
     from jsonb_array_elements(said) n
     left join known k on k.utr = n ->> 'utr' and n ->> 'settlement_id' = k.utr
+   cross join lateral (
+     select bool_and(r.settlement_id <> coalesce(k.id, n ->> 'settlement_id')) as is_other
+       from core.settlement_row r
+      where r.id = n ->> 'id' and r.gateway = wanted_gateway and r.kind = 'payment' and r.statement_id is null) api
 $$;
 
 -- Gives settlements that a file named by their UTRs the ids that are said now.

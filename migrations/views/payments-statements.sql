@@ -63,7 +63,7 @@ select gateway, settlement_id, lender, settled_at, utr, payments, gross, fees, t
                            case when is_whole then 0 else r.tax end as tax, r.paid_out,
                            -- The gateway reported another amount elsewhere.
                            case when r.kind = 'payment' then r.amount - coalesce(s.amount, r.amount) else 0 end as disagreed
-                      from core.current_settlement_row r
+                      from core.settlement_part r
                       left join core.current_statement s on s.gateway_payment_id = r.payment_id and s.gateway = r.gateway
                       -- What the gateway's API says needs nothing of the payment.
                       left join lateral (
@@ -75,6 +75,7 @@ select gateway, settlement_id, lender, settled_at, utr, payments, gross, fees, t
                        select coalesce(case r.kind when 'payment' then r.paid_out = r.amount
                                             when 'refund' then r.paid_out in (0, -r.amount) end,
                          false)) e (is_whole)
+                     where (r.kind = 'payment' and s.settlement_id <> r.settlement_id) is not true
                     union all
                     select s.gateway, s.settlement_id, core.lender_of(s.source, s.gateway, s.lender, t.proved_lender), null, s.settled_at,
                            s.utr, 'payment', s.amount, s.currency, s.fee, s.tax, s.amount - s.fee - s.tax, 0

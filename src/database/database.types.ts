@@ -365,6 +365,23 @@ export interface CoreReversing {
   proved_by: string[];
 }
 
+export interface CoreSettlementPart {
+  amount: Numeric | null;
+  earlier_files: string[] | null;
+  fee: Numeric | null;
+  gateway: string | null;
+  id: string | null;
+  kind: string | null;
+  lender: string | null;
+  paid_out: Numeric | null;
+  payment_id: string | null;
+  settled_at: Timestamp | null;
+  settlement_id: string | null;
+  statement_id: string | null;
+  tax: Numeric | null;
+  utr: string | null;
+}
+
 export interface CoreSettlementRow {
   amount: Numeric;
   earlier_files: Generated<string[]>;
@@ -908,6 +925,7 @@ export interface DB {
   "core.readback_run": CoreReadbackRun;
   "core.reference": CoreReference;
   "core.reversing": CoreReversing;
+  "core.settlement_part": CoreSettlementPart;
   "core.settlement_row": CoreSettlementRow;
   "core.signing": CoreSigning;
   "core.signing_change": CoreSigningChange;

@@ -59,3 +59,16 @@ t.test('the search finds a settlement whose only part went with a withdrawn repo
     t.equal(headers.get('location'), '/console/settlements/setl_1', q)
   }
 })
+
+t.test('the search finds no settlement whose only part is in another one since', async t => {
+  const { url, viewer } = await startWithConsole(t, { ROLE: 'api' })
+  const report = (settlement: string, utr: string) =>
+    `transaction_entity,entity_id,amount,currency,fee,tax,debit,credit,entity_created_at,settlement_id,settled_at,settlement_utr
+payment,pay_1,10.00,INR,1.00,0.18,0.0,8.82,2026-02-05T10:00:00,${settlement},2026-02-07T12:00:00,${utr}`
+  for (const text of [report('setl_1', 'UTR1'), report('setl_2', 'UTR2')])
+    await uploadStatement(url, 'gateway_a/statement?lender=LENDER_02', text)
+  const found = async (q: string) =>
+    (await viewer(`/console/search?q=${q}`)).headers.get('location')
+  t.same([await found('setl_1'), await found('UTR1')], [null, null])
+  t.equal(await found('UTR2'), '/console/settlements/setl_2')
+})

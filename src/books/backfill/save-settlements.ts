@@ -31,7 +31,11 @@ export async function saveSettlements(
              settled_by = case when num_nulls(n.settled_at, n.utr) = 0 then '{}' else s.settled_by end
         from jsonb_to_recordset(${rows}::jsonb) as n (kind text, id text, settlement_id text,
                settled_at timestamptz, utr text, fee numeric, tax numeric)
-       where n.kind = 'payment' and s.gateway_payment_id = n.id
-         and s.gateway = ${account.gateway}`.execute(trx)
+       where n.kind = 'payment' and s.gateway_payment_id = n.id and s.gateway = ${account.gateway}
+         -- A fetch of earlier days may list what was paid out in a later settlement.
+         and (s.settlement_id <> n.settlement_id and s.settled_at > n.settled_at
+              and exists (select from core.settlement_row r
+                           where r.settlement_id = s.settlement_id and r.gateway = s.gateway and r.kind = 'payment'
+                             and r.id = n.id and r.statement_id is null)) is not true`.execute(trx)
   })
 }

@@ -50,7 +50,7 @@ export function settlementPage(app: App, { db, formats }: PageContext): void {
                 select r.gateway, r.id, r.amount, s.currency, s.captured_at
                   from core.current_settlement_row r
                   left join core.current_statement s on s.gateway_payment_id = r.id and s.gateway = r.gateway
-                 where r.settlement_id = ${id} and r.kind = 'payment' and s.settlement_id is distinct from r.settlement_id) part
+                 where r.settlement_id = ${id} and r.kind = 'payment' and s.settlement_id is null) part
          order by captured_at, gateway_payment_id limit ${MAX_ROWS_SHOWN + 1}`.execute(db)
     const { shown, rest } = firstOf(parts, MAX_ROWS_SHOWN)
     const body = html`<h1>Settlement ${id}</h1>

@@ -126,14 +126,22 @@ const keysOf = (q: string) =>
 async function settlements(db: Database, q: string): Promise<Hit[]> {
   const { rows } = await sql<{ id: string }>`
     (select settlement_id as id from core.current_statement where settlement_id = ${q} limit 1)
-    union (select settlement_id from core.current_settlement_row where settlement_id = ${q} limit 1)
+    union ${withParts(sql`r.settlement_id = ${q}`)}
     union (select settlement_id from core.current_statement where utr = ${q} and settlement_id is not null limit 1)
-    union (select settlement_id from core.current_settlement_row where utr = ${q} limit 1)
+    union ${withParts(sql`r.utr = ${q}`)}
     -- Its list has a settlement of which only this is left.
     union (select settlement_id from core.current_lost_part where settlement_id = ${q} limit 1)
     union (select settlement_id from core.current_lost_part where utr = ${q} limit 1)`.execute(db)
   return rows.map(({ id }) => ({ title: `Settlement ${id}`, path: settlementPath(id) }))
 }
+
+/** Settlements with a row that still is a part of them: a payment is one of that which its statement names. */
+const withParts = (isWanted: RawBuilder<unknown>) => sql`
+  (select r.settlement_id
+     from core.settlement_part r
+     left join core.current_statement s on s.gateway_payment_id = r.id and s.gateway = r.gateway and r.kind = 'payment'
+    where ${isWanted} and (s.settlement_id <> r.settlement_id) is not true
+    limit 1)`
 
 async function byUuid(db: Database, id: string): Promise<Hit[]> {
   const { rows } = await sql<Found>`
