@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox'
 import { PASSWORD_CHARACTERS, USERNAME } from '../config/settings/settings.ts'
 import { TAKE, trimText } from '../http/fields/take-values.ts'
-import { NOT_NUL, WITHOUT_NUL } from '../http/fields/text-fields.ts'
+import { freeText } from '../http/fields/text-fields.ts'
 import { WHY, whyText } from '../http/fields/why.ts'
 
-const { min, max } = PASSWORD_CHARACTERS
+const { max } = PASSWORD_CHARACTERS
 
 export const Username = Type.String({
   [TAKE]: trimText,
@@ -14,28 +14,10 @@ export const Username = Type.String({
   examples: ['asha.rao'],
 })
 
-export const NewPassword = Type.String({
-  [WHY]: whyText({ min, max, allowed: NOT_NUL }),
-  minLength: min,
-  maxLength: max,
-  pattern: WITHOUT_NUL,
-  description: `a text of ${min} to ${max} characters`,
-  examples: ['a long pass phrase'],
-})
+export const NewPassword = freeText(PASSWORD_CHARACTERS, 'a long pass phrase')
 
-/**
- * A field that checks only what is true of every username or password, so that a refusal reveals nothing about any
- * account.
- */
-const attemptedText = (example: string) =>
-  Type.String({
-    [WHY]: whyText({ max, allowed: NOT_NUL }),
-    minLength: 1,
-    maxLength: max,
-    pattern: WITHOUT_NUL,
-    description: `a text of 1 to ${max} characters`,
-    examples: [example],
-  })
-export const AttemptedPassword = attemptedText('a long pass phrase')
+// Attempts are checked only for what is true of every username or password, so that a refusal reveals nothing about any
+// account.
+export const AttemptedPassword = freeText({ max }, 'a long pass phrase')
 /** Keyboards of phones add a blank after a name, and no name has one. */
-export const AttemptedUsername = { ...attemptedText('asha.rao'), [TAKE]: trimText }
+export const AttemptedUsername = { ...freeText({ max }, 'asha.rao'), [TAKE]: trimText }

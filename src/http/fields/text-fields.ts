@@ -5,7 +5,7 @@ import { lowerCase, TAKE, trimText } from './take-values.ts'
 import { WHY, type Why, whyText } from './why.ts'
 
 export const WITHOUT_NUL = '^[^\\u0000]*$'
-export const NOT_NUL = /[^\0]/
+const NOT_NUL = /[^\0]/
 
 // The handler checks such a text, because its refusal has a code of its own.
 TypeRegistry.Set('Described', (_, value) => typeof value === 'string')
@@ -36,31 +36,26 @@ const EXTERNAL_ID = new RegExp(
   `^[${BLANK}]*(\\.{1,2}[^.${CONTROL}][^${CONTROL}]*|\\.{3}[^${CONTROL}]*|[^.\\s${BLANK}${CONTROL}][^${CONTROL}]*)$`,
 )
 
-export const ExternalId = Type.String({
-  [WHY]: whyId(100),
-  [TAKE]: trimText,
-  minLength: 1,
-  maxLength: 100,
-  pattern: EXTERNAL_ID.source,
-  description: 'an external id: 1 to 100 characters, none of them a control character',
-  examples: ['L-1001'],
-})
+export const ExternalId = idText(100, 'an external id:', 'L-1001')
 
 export const ClientId = { ...ExternalId, examples: ['C-1001'] }
 
 export const whyIssuedId = whyId(200)
 
 /** The id of something at a gateway, which our paths have as well. */
-export const IssuedId = (example: string) =>
-  Type.String({
-    [WHY]: whyIssuedId,
+export const IssuedId = (example: string) => idText(200, 'a text of', example)
+
+function idText(max: number, what: string, example: string) {
+  return Type.String({
+    [WHY]: whyId(max),
     [TAKE]: trimText,
     minLength: 1,
-    maxLength: 200,
+    maxLength: max,
     pattern: EXTERNAL_ID.source,
-    description: 'a text of 1 to 200 characters, none of them a control character',
+    description: `${what} 1 to ${max} characters, none of them a control character`,
     examples: [example],
   })
+}
 
 /** A text that is not blank: Fineract treats a blank text as absent. */
 export const Text = (maxLength: number, example: string) =>
@@ -74,15 +69,18 @@ export const Text = (maxLength: number, example: string) =>
     examples: [example],
   })
 
-export const Note = Type.String({
-  [WHY]: whyText({ max: 1_000, allowed: NOT_NUL }),
-  [TAKE]: trimText,
-  minLength: 1,
-  maxLength: 1000,
-  pattern: WITHOUT_NUL,
-  description: 'a text of 1 to 1000 characters',
-  examples: ['Agreed with the borrower by telephone'],
-})
+export const freeText = ({ min = 1, max }: { min?: number; max: number }, example: string) =>
+  Type.String({
+    [WHY]: whyText({ min, max, allowed: NOT_NUL }),
+    minLength: min,
+    maxLength: max,
+    pattern: WITHOUT_NUL,
+    description: `a text of ${min} to ${max} characters`,
+    examples: [example],
+  })
+
+const note = freeText({ max: 1_000 }, 'Agreed with the borrower by telephone')
+export const Note = { ...note, [TAKE]: trimText }
 
 function whyId(max: number): Why {
   return value => whyText({ max, allowed: NOT_CONTROL })(value) ?? 'is only dots'
