@@ -26,6 +26,7 @@ import { isLoginFoundRight } from './ledger/check/saved-findings.ts'
 import { passHungCalls } from './ledger/slots/hung-calls.ts'
 import { shareSlots } from './ledger/slots/share-slots.ts'
 import { openSlots, type Slots } from './ledger/slots/slots.ts'
+import { asError } from './log/on-error.ts'
 import { type Health, health, isReady } from './ops/health.ts'
 import { type Metrics, openMetrics } from './ops/metrics.ts'
 import { listenForOps } from './ops/ops-port.ts'
@@ -61,7 +62,7 @@ async function startParts(config: Config, log: FastifyBaseLogger): Promise<Servi
   const onError = logLosses(log)
 
   const db = await openMigratedDatabase(config, { name, onError })
-  const onQueueError = (error: Error) => log.error({ err: error }, 'job queue error')
+  const onQueueError = asError(log, 'job queue error')
   const boss = openQueue(config.DATABASE_URL, { isWorker, name, onError: onQueueError })
 
   const metrics = openMetrics(allCounters)

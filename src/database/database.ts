@@ -1,6 +1,7 @@
 import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
 import pg from 'pg'
 import type { Log } from '../log/log.ts'
+import { asError } from '../log/on-error.ts'
 import type { DB } from './database.types.ts'
 import { sessionsOf } from './pool/dead-connection.ts'
 import { type PoolOptions, poolConfig } from './pool/pool-config.ts'
@@ -28,8 +29,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
   return db
 }
 
-export const logLosses = (log: Pick<Log, 'error'>) => (error: Error) =>
-  log.error({ err: error }, 'database connection error')
+export const logLosses = (log: Pick<Log, 'error'>) => asError(log, 'database connection error')
 
 const pools = new WeakMap<Database, { pool: pg.Pool; clients: Set<pg.ClientBase> }>()
 

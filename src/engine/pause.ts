@@ -3,6 +3,7 @@ import type { Database } from '../database/database.ts'
 import type { Row } from '../database/row.ts'
 import { NotSent } from '../ledger/calls/send.ts'
 import type { Log } from '../log/log.ts'
+import { asError } from '../log/on-error.ts'
 import type { Job } from '../queue/job.ts'
 import { startLoop } from '../queue/loop.ts'
 
@@ -27,8 +28,8 @@ type Pause = Row<'loanops.ledger_pause', 'since' | 'until'> & { isUnderWay: bool
 export function watchPauses(db: Database, log: Pick<Log, 'error'>): Pauses {
   let known: { pauses: Pause[]; at: number } = { pauses: [], at: Number.NEGATIVE_INFINITY }
   let looking: Promise<void> | undefined
-  const onError = (error: unknown) => log.error({ err: error }, 'pauses could not be read')
-  const loop = startLoop(look, { everyMs: LOOK_EVERY_MS, onError })
+  const onError = asError(log, 'pauses could not be read')
+  const loop = startLoop({ everyMs: LOOK_EVERY_MS, onError }, look)
   const isPaused = () => known.pauses.some(({ isUnderWay }) => isUnderWay)
 
   return {

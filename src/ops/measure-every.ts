@@ -1,4 +1,5 @@
 import type { Log } from '../log/log.ts'
+import { asWarning } from '../log/on-error.ts'
 import type { Job } from '../queue/job.ts'
 import { startLoop } from '../queue/loop.ts'
 
@@ -33,10 +34,8 @@ export function measureEvery(
     tooOld.refresh()
     return everyMs
   }
-  const loop = startLoop(look, {
-    everyMs,
-    onError: error => log.warn({ err: error }, 'gauges could not be refreshed'),
-  })
+  const onError = asWarning(log, 'gauges could not be refreshed')
+  const loop = startLoop({ everyMs, onError }, look)
   return {
     async stop() {
       await loop.stop()

@@ -1,5 +1,6 @@
 import { Gauge, type Registry } from 'prom-client'
 import type { Log } from '../log/log.ts'
+import { asWarning } from '../log/on-error.ts'
 import type { Job } from '../queue/job.ts'
 import { startLoop } from '../queue/loop.ts'
 
@@ -23,8 +24,6 @@ export function showReadiness(
     registers: [registry],
   })
   const look = async () => ready.set({ role }, Number(await isReady()))
-  return startLoop(look, {
-    everyMs: EVERY_MS,
-    onError: error => log.warn({ err: error }, 'readiness could not be determined'),
-  })
+  const onError = asWarning(log, 'readiness could not be determined')
+  return startLoop({ everyMs: EVERY_MS, onError }, look)
 }

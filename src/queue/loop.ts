@@ -7,8 +7,8 @@ type Loop = Job & { wake(): void }
 
 /** @param look returns the milliseconds to rest, 0 to look again at once; after one that fails or returns nothing, `everyMs` */
 export function startLoop(
-  look: (stopping: AbortSignal) => Promise<number | undefined> | Promise<void>,
   { everyMs, onError }: { everyMs: number; onError(error: unknown): void },
+  look: (stopping: AbortSignal) => Promise<number | undefined> | Promise<void>,
 ): Loop {
   const stopping = new AbortController()
   let isWoken = false

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Log } from '../log/log.ts'
+import { asError } from '../log/on-error.ts'
 import type { Job } from './job.ts'
 import { startLoop } from './loop.ts'
 
@@ -19,7 +20,6 @@ export function mendStamps({ db, log }: { db: Database; log: Pick<Log, 'error'> 
             where name = '__pgboss__send-it' and singleton_on > now() at time zone 'UTC' and state = 'completed')
     update pgboss.queue set monitor_on = least(monitor_on, now()), maintain_on = least(maintain_on, now())
      where greatest(monitor_on, maintain_on) > now()`.execute(db)
-  const onError = (error: unknown) =>
-    log.error({ err: error }, 'could not check the queue’s times against PostgreSQL’s clock')
-  return startLoop(async () => void (await mend()), { everyMs: EVERY_MS, onError })
+  const onError = asError(log, 'could not check the queue’s times against PostgreSQL’s clock')
+  return startLoop({ everyMs: EVERY_MS, onError }, async () => void (await mend()))
 }

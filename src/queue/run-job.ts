@@ -39,10 +39,9 @@ export async function workRuns<Key, Claim extends RunClaim>(
   const onError = (error: unknown) =>
     log.error({ err: error, queue: queue.name }, 'run interrupted; it will be resumed')
   const loops = kind.keys.map(key =>
-    startLoop(async stopping => ((await runNext(key, stopping)) ? 0 : LOOK_EVERY_MS), {
-      everyMs: LOOK_EVERY_MS,
-      onError,
-    }),
+    startLoop({ everyMs: LOOK_EVERY_MS, onError }, async stopping =>
+      (await runNext(key, stopping)) ? 0 : LOOK_EVERY_MS,
+    ),
   )
   const waking = await work(boss, queue, async jobs => {
     // A schedule that was switched off may have asked for a run while this process started.

@@ -3,6 +3,7 @@ import { openDatabase } from '../database/database.ts'
 import { requireUpToDate } from '../database/migrate/migrate.ts'
 import { DAY_MS } from '../day.ts'
 import { logger } from '../log/log.ts'
+import { asError } from '../log/on-error.ts'
 import { openQueue } from '../queue/queue.ts'
 import { afterRestore, afterRestoreReport, RESTORE_MAX_DAYS } from './after-restore.ts'
 
@@ -20,7 +21,7 @@ export async function restoreFromCommand(
     )
   const config = readConfig(env)
   const log = logger(config.LOG_LEVEL)
-  const onError = (error: Error) => log.error({ err: error }, 'the database failed')
+  const onError = asError(log, 'the database failed')
   const options = { name: 'loanops-after-restore', onError }
   // One statement changes a row for each loan, client and payment that ever had a callback: it takes what it takes.
   const db = openDatabase(config.DATABASE_URL, { ...options, max: 1, statementMs: 0 })

@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
+import { asError } from '../../log/on-error.ts'
 import type { Job } from '../../queue/job.ts'
 import { startLoop } from '../../queue/loop.ts'
 
@@ -12,6 +13,6 @@ export async function endDue(db: Database): Promise<void> {
 }
 
 export function endDueRegularly({ db, log }: { db: Database; log: FastifyBaseLogger }): Job {
-  const onError = (error: unknown) => log.error({ err: error }, 'expired proposals were not ended')
-  return startLoop(() => endDue(db), { everyMs: EVERY_MS, onError })
+  const onError = asError(log, 'expired proposals were not ended')
+  return startLoop({ everyMs: EVERY_MS, onError }, () => endDue(db))
 }

@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
+import { asError } from '../../log/on-error.ts'
 import type { Job } from '../../queue/job.ts'
 import { startLoop } from '../../queue/loop.ts'
 import { auditHead } from './audit-head.ts'
@@ -13,22 +14,17 @@ const ROWS_AT_ONCE = 500
 /** Seals the audit. Each worker logs the head once a day: the log is kept where the database's owner cannot change it. */
 export function sealAudit({ db, log }: { db: Database; log: FastifyBaseLogger }): Job {
   let loggedOn = ''
-  return startLoop(
-    async () => {
-      const { rows } = await sql<{ sealed: number }>`
+  const onError = asError(log, 'the audit could not be sealed')
+  return startLoop({ everyMs: EVERY_MS, onError }, async () => {
+    const { rows } = await sql<{ sealed: number }>`
         select loanops.seal_audit(${ROWS_AT_ONCE}) as sealed`.execute(db)
-      if (rows[0]?.sealed === ROWS_AT_ONCE) return 0
-      const today = new Date().toISOString().slice(0, 10)
-      const head = today === loggedOn ? undefined : await auditHead(db)
-      if (head) {
-        log.info(head, 'the audit is sealed up to this row')
-        loggedOn = today
-      }
-      return EVERY_MS
-    },
-    {
-      everyMs: EVERY_MS,
-      onError: error => log.error({ err: error }, 'the audit could not be sealed'),
-    },
-  )
+    if (rows[0]?.sealed === ROWS_AT_ONCE) return 0
+    const today = new Date().toISOString().slice(0, 10)
+    const head = today === loggedOn ? undefined : await auditHead(db)
+    if (head) {
+      log.info(head, 'the audit is sealed up to this row')
+      loggedOn = today
+    }
+    return EVERY_MS
+  })
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { LOCKS } from '../../database/locks.ts'
 import type { WorkerContext } from '../../engine/feature.ts'
+import { asError } from '../../log/on-error.ts'
 import type { Job } from '../../queue/job.ts'
 import { restAfter, startLoop } from '../../queue/loop.ts'
 
@@ -11,10 +12,8 @@ type Context = Pick<WorkerContext, 'patient' | 'log'>
 type Lost = { lender: string; gateway: string; currency: string }
 
 export function runReconciliation(context: Context): Job {
-  return startLoop(stopping => reconcileChanged(context, stopping), {
-    everyMs: EVERY_MS,
-    onError: error => context.log.error({ err: error }, 'a day could not be reconciled'),
-  })
+  const onError = asError(context.log, 'a day could not be reconciled')
+  return startLoop({ everyMs: EVERY_MS, onError }, stopping => reconcileChanged(context, stopping))
 }
 
 /** @returns for how long to rest, which many days do not prolong: each waits for its figures */

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { inSteps } from '../../database/in-steps.ts'
 import type { WorkerContext } from '../../engine/feature.ts'
+import { asError } from '../../log/on-error.ts'
 import type { Job } from '../../queue/job.ts'
 import { startLoop } from '../../queue/loop.ts'
 
@@ -11,9 +12,8 @@ const EVERY_MS = 2_000
 const ROWS_AT_ONCE = 2_000
 
 export function runWithdrawals({ patient, log }: Pick<WorkerContext, 'patient' | 'log'>): Job {
-  const onError = (error: unknown) =>
-    log.error({ err: error }, 'the rows of a withdrawn report could not be deleted; retrying')
-  return startLoop(stopping => sweepWithdrawn(patient, stopping), { everyMs: EVERY_MS, onError })
+  const onError = asError(log, 'the rows of a withdrawn report could not be deleted; retrying')
+  return startLoop({ everyMs: EVERY_MS, onError }, stopping => sweepWithdrawn(patient, stopping))
 }
 
 /** Deletes the rows of withdrawn files. What a stop or a crash leaves is deleted by the next sweep. */

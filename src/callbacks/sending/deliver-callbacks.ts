@@ -4,6 +4,7 @@ import type { Database } from '../../database/database.ts'
 import { groupCommit } from '../../database/group-commit/group-commit.ts'
 import { keepRenewing } from '../../database/lease.ts'
 import type { Log } from '../../log/log.ts'
+import { asError } from '../../log/on-error.ts'
 import { tracedCall } from '../../ops/traces/traced-call.ts'
 import type { Traces } from '../../ops/traces/traces.ts'
 import type { Job } from '../../queue/job.ts'
@@ -36,11 +37,10 @@ export function deliverCallbacks(
   const sender = openCallbackSender(settings, MAX_CONCURRENT_ATTEMPTS)
   const underWay = new Map<ClaimedCallback, Promise<void>>()
   const recorder = openRecorder(db)
-  const onError = (error: unknown) =>
-    log.error({ err: error }, 'callbacks cannot be delivered; retrying')
+  const onError = asError(log, 'callbacks cannot be delivered; retrying')
   const renewal = keepRenewing(() => renewCallbacks(db, [...underWay.keys()]), onError)
   const pauseAfter = openPace()
-  const loop = startLoop(look, { everyMs: QUIET_AFTER_MS, onError })
+  const loop = startLoop({ everyMs: QUIET_AFTER_MS, onError }, look)
 
   return {
     async stop() {

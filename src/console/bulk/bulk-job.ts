@@ -6,6 +6,7 @@ import type { Database, Trx } from '../../database/database.ts'
 import { inSavepoint } from '../../database/in-savepoint.ts'
 import type { WorkerContext } from '../../engine/feature.ts'
 import { problemOf } from '../../http/problem.ts'
+import { asError } from '../../log/on-error.ts'
 import type { Job } from '../../queue/job.ts'
 import { startLoop } from '../../queue/loop.ts'
 import { markStopped } from './bulk-store.ts'
@@ -32,18 +33,13 @@ export function runBulks(context: WorkerContext): Job {
   const { db, log } = context
   /** Items that cannot be decided now wait for the next round, so that they hold up no others. */
   let after: Place | undefined
-  return startLoop(
-    async () => {
-      if (await workOnNext(context, after, at => (after = at))) return 0
-      after = undefined
-      await endCompleted(db)
-      return LOOK_EVERY_MS
-    },
-    {
-      everyMs: LOOK_EVERY_MS,
-      onError: error => log.error({ err: error }, 'bulk decisions interrupted; retrying'),
-    },
-  )
+  const onError = asError(log, 'bulk decisions interrupted; retrying')
+  return startLoop({ everyMs: LOOK_EVERY_MS, onError }, async () => {
+    if (await workOnNext(context, after, at => (after = at))) return 0
+    after = undefined
+    await endCompleted(db)
+    return LOOK_EVERY_MS
+  })
 }
 
 async function workOnNext(

@@ -1,6 +1,7 @@
 import type { Database } from '../../database/database.ts'
 import { keepRenewing, LEASE_SECONDS } from '../../database/lease.ts'
 import type { Log } from '../../log/log.ts'
+import { asError } from '../../log/on-error.ts'
 import { type Claim, claimKey, renewClaims } from './claim.ts'
 
 /** A write must arrive before the lease ends. */
@@ -21,8 +22,7 @@ export function keepLeases(
   renewEveryMs?: number,
 ): Leases {
   const leased = new Map<string, { claim: Claim; until: number }>()
-  const onError = (error: unknown) =>
-    log.error({ err: error }, 'leases of operations could not be renewed')
+  const onError = asError(log, 'leases of operations could not be renewed')
   const renewal = keepRenewing(renew, onError, renewEveryMs)
 
   return {

@@ -3,6 +3,7 @@ import type { Watch } from '../../database/watch.ts'
 import type { Ledger } from '../../ledger/calls/client.ts'
 import type { Slots } from '../../ledger/slots/slots.ts'
 import type { Log } from '../../log/log.ts'
+import { asError } from '../../log/on-error.ts'
 import type { Job } from '../../queue/job.ts'
 import { restAfter, startLoop } from '../../queue/loop.ts'
 import type { Origin } from '../origin.ts'
@@ -30,8 +31,8 @@ export function startSweep(
   const { ledger, slots, deadlineSeconds, log } = options
   const watched = options.watch.over('sweep')
   const nextToTest = openRecoveryTest(db)
-  const onError = (error: unknown) => log.error({ err: error }, 'the sweep failed')
-  return startLoop(probeAndSweep, { everyMs: SWEEP_EVERY_MS, onError })
+  const onError = asError(log, 'the sweep failed')
+  return startLoop({ everyMs: SWEEP_EVERY_MS, onError }, probeAndSweep)
 
   async function probeAndSweep(stopping: AbortSignal): Promise<number> {
     // The probe is not timed, because one of a ledger that hangs takes as long as a call may. Without a free slot, the

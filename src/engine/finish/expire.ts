@@ -3,6 +3,7 @@ import type { PgBoss } from 'pg-boss'
 import type { Database } from '../../database/database.ts'
 import type { Ledger } from '../../ledger/calls/client.ts'
 import type { Log } from '../../log/log.ts'
+import { asError } from '../../log/on-error.ts'
 import type { Metrics } from '../../ops/metrics.ts'
 import type { Job } from '../../queue/job.ts'
 import { restAfter, startLoop } from '../../queue/loop.ts'
@@ -28,21 +29,16 @@ export function startExpiry(
   boss: PgBoss,
   { ledger, metrics, log }: ExpiryContext,
 ): Job {
-  return startLoop(
-    async () => {
-      const startedAt = performance.now()
-      const nextTryMs = ledger.breaker.isOpen() ? NEXT_TRY_WHILE_DOWN_MS : 0
-      const lookAfterMs = await endExpiredClaims(db, boss, nextTryMs, lost =>
-        metrics.of(engineCounters).claimsLost.inc(lost),
-      )
-      // Each look scans all waiting subjects.
-      return lookAfterMs === 0 ? 0 : restAfter(startedAt, lookAfterMs)
-    },
-    {
-      everyMs: LOOK_EVERY_MS,
-      onError: error => log.error({ err: error }, 'expired claims could not be ended'),
-    },
-  )
+  const onError = asError(log, 'expired claims could not be ended')
+  return startLoop({ everyMs: LOOK_EVERY_MS, onError }, async () => {
+    const startedAt = performance.now()
+    const nextTryMs = ledger.breaker.isOpen() ? NEXT_TRY_WHILE_DOWN_MS : 0
+    const lookAfterMs = await endExpiredClaims(db, boss, nextTryMs, lost =>
+      metrics.of(engineCounters).claimsLost.inc(lost),
+    )
+    // Each look scans all waiting subjects.
+    return lookAfterMs === 0 ? 0 : restAfter(startedAt, lookAfterMs)
+  })
 }
 
 type ExpiryContext = {

@@ -1,4 +1,5 @@
 import type { Log } from '../../log/log.ts'
+import { asWarning } from '../../log/on-error.ts'
 import type { Job } from '../../queue/job.ts'
 import { startLoop } from '../../queue/loop.ts'
 import type { Ledger } from '../calls/client.ts'
@@ -21,18 +22,13 @@ export function passHungCalls(
   log: Pick<Log, 'warn'>,
   hungAfterMs = HUNG_AFTER_MS,
 ): Job {
-  return startLoop(
-    async () => {
-      if (!(await ledger.abandonHungCalls(hungAfterMs))) return
-      slots.replace(hungAfterMs)
-      log.warn(
-        {},
-        'some ledger calls hang although the ledger answers new ones; their slots are free for other calls',
-      )
-    },
-    {
-      everyMs: hungAfterMs / LOOKS_UNTIL_THEN,
-      onError: error => log.warn({ err: error }, 'could not check for hung ledger calls'),
-    },
-  )
+  const onError = asWarning(log, 'could not check for hung ledger calls')
+  return startLoop({ everyMs: hungAfterMs / LOOKS_UNTIL_THEN, onError }, async () => {
+    if (!(await ledger.abandonHungCalls(hungAfterMs))) return
+    slots.replace(hungAfterMs)
+    log.warn(
+      {},
+      'some ledger calls hang although the ledger answers new ones; their slots are free for other calls',
+    )
+  })
 }

@@ -3,6 +3,7 @@ import type { Database } from '../../database/database.ts'
 import { LEASE_SECONDS } from '../../database/lease.ts'
 import { newId } from '../../ids.ts'
 import type { Log } from '../../log/log.ts'
+import { asWarning } from '../../log/on-error.ts'
 import type { Job } from '../../queue/job.ts'
 import { startLoop } from '../../queue/loop.ts'
 import { bulkOf, type Lane, type Slots } from './slots.ts'
@@ -26,10 +27,8 @@ export function shareSlots(db: Database, slots: Slots, { most, total, log }: Opt
   let share: Share = { live: 0, bulk: 0 }
   let ending: NodeJS.Timeout | undefined
   take(share)
-  const loop = startLoop(renew, {
-    everyMs: RENEW_EVERY_MS,
-    onError: error => log.warn({ err: error }, 'could not renew the share of ledger slots'),
-  })
+  const onError = asWarning(log, 'could not renew the share of ledger slots')
+  const loop = startLoop({ everyMs: RENEW_EVERY_MS, onError }, renew)
 
   return {
     async stop() {

@@ -2,6 +2,7 @@ import type { WorkerContext } from '../../engine/feature.ts'
 import { checkAndSave } from '../../ledger/check/check-and-save.ts'
 import { releaseWaiting } from '../../ledger/check/release-waiting.ts'
 import type { Change } from '../../ledger/check/save-findings.ts'
+import { asWarning } from '../../log/on-error.ts'
 import type { Job } from '../../queue/job.ts'
 import { startLoop } from '../../queue/loop.ts'
 
@@ -15,19 +16,14 @@ export function checkLedgerRegularly(
   const { db, config, log } = context
   const everyMs = config.LEDGER_CHECK_MINUTES * MINUTE_MS
   if (everyMs === 0) return { stop() {} }
-  return startLoop(
-    async stopping => {
-      const changes = await checkAndSave(context, { pauseMs: CALLS_APART_MS, stopping })
-      for (const change of changes) noteChange(change, log)
-      if (changes.some(({ before, state }) => before === 'breaks' && state !== 'breaks'))
-        await releaseWaiting(db)
-      return everyMs
-    },
-    {
-      everyMs: MINUTE_MS,
-      onError: error => log.warn({ err: error }, 'the ledger’s set-up could not be checked'),
-    },
-  )
+  const onError = asWarning(log, 'the ledger’s set-up could not be checked')
+  return startLoop({ everyMs: MINUTE_MS, onError }, async stopping => {
+    const changes = await checkAndSave(context, { pauseMs: CALLS_APART_MS, stopping })
+    for (const change of changes) noteChange(change, log)
+    if (changes.some(({ before, state }) => before === 'breaks' && state !== 'breaks'))
+      await releaseWaiting(db)
+    return everyMs
+  })
 }
 
 const WRONG = ['breaks', 'differs']

@@ -15,6 +15,7 @@ import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { within } from '../../database/within.ts'
 import type { Log } from '../../log/log.ts'
+import { asWarning } from '../../log/on-error.ts'
 import { callersTraceparent, parseTraceparent, traceparentOf } from './traceparent.ts'
 import type { SpanPart, Trace, Traces } from './traces.ts'
 
@@ -30,7 +31,7 @@ export function openOtlpTraces(
   serviceName: string,
   log: Pick<Log, 'warn'>,
 ): Traces {
-  setGlobalErrorHandler(error => log.warn({ err: error }, 'traces could not be exported'))
+  setGlobalErrorHandler(asWarning(log, 'traces could not be exported'))
   const url = new URL(endpoint)
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/v1/traces`
   const exporter = new OTLPTraceExporter({ url: url.href, timeoutMillis: EXPORT_TIMEOUT_MS })

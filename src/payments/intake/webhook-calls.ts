@@ -3,6 +3,7 @@ import { addressOf } from '../../accounts/address.ts'
 import type { Database } from '../../database/database.ts'
 import { addressKey } from '../../http/connections/address-key.ts'
 import type { Log } from '../../log/log.ts'
+import { asWarning } from '../../log/on-error.ts'
 import type { GatewayName } from '../gateways/gateways.ts'
 import { UNKNOWN } from '../payment-event.ts'
 import { KEPT_CALLS, saveCalls, type WebhookCall } from './webhook-call-store.ts'
@@ -67,7 +68,7 @@ export function openWebhookCalls(db: Database, log: Pick<Log, 'warn'>) {
     if (calls.length === 0) return
     saving = saving
       .then(() => saveCalls(db, calls))
-      .catch(error => log.warn({ err: error }, 'the last calls of webhooks could not be saved'))
+      .catch(asWarning(log, 'the last calls of webhooks could not be saved'))
   }
 }
 

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import type { Row } from '../../database/row.ts'
 import type { WorkerContext } from '../../engine/feature.ts'
+import { asError } from '../../log/on-error.ts'
 import type { Job } from '../../queue/job.ts'
 import { startLoop } from '../../queue/loop.ts'
 import { dryRun } from '../dry-run/dry-run.ts'
@@ -41,8 +42,7 @@ export function runMigrations(context: WorkerContext): Job {
   return { stop }
 
   function again(look: (signal: AbortSignal) => Promise<number>, everyMs = REST_MS): Job {
-    const onError = (error: unknown) => log.error({ err: error }, 'migration step failed; retrying')
-    return startLoop(look, { everyMs, onError })
+    return startLoop({ everyMs, onError: asError(log, 'migration step failed; retrying') }, look)
   }
 
   async function inTurn(
