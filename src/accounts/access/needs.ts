@@ -35,7 +35,6 @@ export const operate = (...acts: Act[]) => ({ needs: 'operate', acts }) as const
 export const forAdmins = { needs: 'accounts' } as const
 export const needsToDo = ({ acts }: { acts: readonly Act[] }) => ({ needs: needsOf(...acts), acts })
 
-/** The options of a route that only reads. */
 export const toRead = <Schema>(schema: Schema) => ({ schema, config: read })
 
 /** The options of a route that changes something for which no second person is ever asked. */

@@ -52,7 +52,6 @@ export type SignOnSettings = {
   scope: string
   roleClaim: string
   usernameClaim: string
-  /** The role of each value of the claim. */
   roles: ReadonlyMap<string, Static<typeof Role>>
 }
 

@@ -12,7 +12,6 @@ export function placeBefore({ url, headers: { referer = '' } }: FastifyRequest):
   return path?.pathname.startsWith('/console') ? `${path.pathname}${path.search}` : '/console'
 }
 
-/** The URL's path, without its query. */
 export const pathOf = (url: string): string => url.split('?', 1)[0] ?? ''
 
 /** A page's URL with other values of these parameters, and without those that are null. */

@@ -4,7 +4,6 @@ import { laneOf, ORIGINS, type Origin } from '../origin.ts'
 /** Enough claims of a lane that a free slot never waits for the database; other workers get the rest. */
 const MAX_CLAIMS_AHEAD = 32
 
-/** Limits how many claims of a lane wait for their slots in this process. */
 export type ClaimLimit = {
   /** The origins whose lane may claim more. */
   openOrigins(): Origin[]

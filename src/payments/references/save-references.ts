@@ -22,7 +22,6 @@ export async function lockAllReferences(trx: Trx): Promise<void> {
 }
 
 type Outcome = {
-  /** Why the reference was not saved; null if it was. */
   refusal: string | null
   is_new: boolean
   /** The days on which the loan had the value before; null if it had it on the same days, or not at all. */

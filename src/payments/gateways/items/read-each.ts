@@ -35,7 +35,6 @@ export function asUnreadable(
   return { ...describe(item), item, reason: error.message }
 }
 
-/** The result of `read`, or null if the item cannot be read. */
 export function itemIfReadable<T>(read: () => T): T | null {
   try {
     return read()

@@ -33,7 +33,6 @@ export class Bookings {
     return this.#bySpelling.get(spellingOf(receiptOf(receiptNumber))) ?? []
   }
 
-  /** The bookings with the repayment's day and amount. */
   ofMoney({ day, amount }: LedgerRepayment): LedgerTransaction[] {
     return this.#byMoney.get(moneyOf(namedDay(day), amount)) ?? []
   }
