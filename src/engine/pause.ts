@@ -6,6 +6,7 @@ import type { Log } from '../log/log.ts'
 import { asError } from '../log/on-error.ts'
 import type { Job } from '../queue/job.ts'
 import { startLoop } from '../queue/loop.ts'
+import { oneAtATime } from '../queue/one-at-a-time.ts'
 
 /** Within two seconds of a pause, no process begins a write any more. */
 const LOOK_EVERY_MS = 1_000
@@ -27,7 +28,7 @@ type Pause = Row<'loanops.ledger_pause', 'since' | 'until'> & { isUnderWay: bool
 
 export function watchPauses(db: Database, log: Pick<Log, 'error'>): Pauses {
   let known: { pauses: Pause[]; at: number } = { pauses: [], at: Number.NEGATIVE_INFINITY }
-  let looking: Promise<void> | undefined
+  const look = oneAtATime(readPauses)
   const onError = asError(log, 'pauses could not be read')
   const loop = startLoop({ everyMs: LOOK_EVERY_MS, onError }, look)
   const isPaused = () => known.pauses.some(({ isUnderWay }) => isUnderWay)
@@ -42,13 +43,6 @@ export function watchPauses(db: Database, log: Pick<Log, 'error'>): Pauses {
       return timePaused(known.pauses, from, until)
     },
     stop: loop.stop,
-  }
-
-  function look(): Promise<void> {
-    looking ??= readPauses().finally(() => {
-      looking = undefined
-    })
-    return looking
   }
 
   async function readPauses(): Promise<void> {

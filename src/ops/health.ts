@@ -3,6 +3,7 @@ import { version } from '../config/version.ts'
 import { type Database, giveUpSessions } from '../database/database.ts'
 import type { Watch } from '../database/watch.ts'
 import { within } from '../database/within.ts'
+import { oneAtATime } from '../queue/one-at-a-time.ts'
 
 type Readiness = {
   status: 'ready' | 'not_ready'
@@ -37,13 +38,7 @@ type Checks = OwnChecks & { ledger(ask: Ask): Promise<LedgerReport>; reports: Re
 export function health(db: Database, checks: Checks): Health {
   const ask = openAsk(db)
   // Anybody may ask, and each answer takes several connections of those that intake uses.
-  let underWay: Promise<Readiness> | undefined
-  return () => {
-    underWay ??= answer().finally(() => {
-      underWay = undefined
-    })
-    return underWay
-  }
+  return oneAtATime(answer)
 
   async function answer(): Promise<Readiness> {
     const [own, ledger, ...reported] = await Promise.all([
