@@ -123,6 +123,12 @@ t.test('each upload says in one sentence what a file is that it cannot take', as
   }
 })
 
+t.test('a list of payments from the console is not called a statement', async t => {
+  const list = 'gateway_payment_id,state,amount,external_loan_id\npay_1,posted,5.00,L-1\n'
+  const { body } = await uploadCsv(service, 'repayments', list)
+  t.match(body.detail, /^Line 1: column 1 \("gateway_payment_id"\) is not a column of repayments/)
+})
+
 t.test('the console says once why it cannot take a file, in the form that sent it', async t => {
   const sent: [
     typeof PORTFOLIO,

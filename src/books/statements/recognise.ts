@@ -22,7 +22,9 @@ export const statementTypes = (gateways: Reporting[]): FileType[] => [
   {
     title: 'a statement of a gateway',
     remedy: 'upload it as a gateway’s report',
-    isHeader: columns => columns.includes('gateway_payment_id'),
+    // The console's list of payments has the ids, too.
+    isHeader: columns =>
+      ['gateway_payment_id', 'captured_at'].every(name => columns.includes(name)),
   },
   ...reportsOf(gateways, gateway => `upload it as a report of ${gateway}`),
 ]
