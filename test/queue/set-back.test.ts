@@ -50,6 +50,32 @@ t.test('a schedule runs again at a time that comes twice after a clock is set ba
   }, 'only what ran before is remembered')
 })
 
+t.test('the leases of the dead end soon after PostgreSQL’s clock is set back', async t => {
+  const { db } = await housekeeping(t)
+  await sql`update pgboss.version set cron_on = now() + interval '1 hour'`.execute(db)
+  await sql`
+    insert into loanops.operation (id, operation_type, origin, subject, external_id, data, claimed_by, claimed_until)
+    values (raw.new_id(), 'X', 'api', 'loan:A', 'A', '{}', raw.new_id(), now() + interval '1 hour')`.execute(
+    db,
+  )
+  await sql`
+    insert into loanops.ledger_share
+    values (raw.new_id(), 2, 2, 0, 0, 2, 2, now() + interval '1 hour')`.execute(db)
+  for (const runs of ['core.batch_run', 'core.readback_run'])
+    await sql`
+      insert into ${sql.table(runs)} (id, trigger, status, claimed_until)
+      values (raw.new_id(), 'schedule', 'running', now() + interval '1 hour')`.execute(db)
+  const { stop } = mendStamps({ db, log: { error: error => t.fail(error) } })
+  t.teardown(stop)
+  await until(async () => {
+    const { rows } = await sql`
+      select from (select claimed_until as until from loanops.operation union all select leased_until from loanops.ledger_share
+                   union all select claimed_until from core.batch_run union all select claimed_until from core.readback_run) held
+       where until > now() + interval '10 seconds'`.execute(db)
+    return rows.length === 0
+  }, 'leases that end soon')
+})
+
 async function housekeeping(t: Test) {
   const { db, url } = await freshDatabase(t)
   const boss = openHousekeeping(url, { name: 'test', onError: error => t.fail(error) })
