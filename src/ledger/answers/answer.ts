@@ -1,3 +1,4 @@
+import { isPassingTrouble } from './database-trouble.ts'
 import { codeOf, isOfLedgerShape } from './error-body.ts'
 import { isResultOfAnother, type Promised } from './of-another-call.ts'
 import { causeOfRefusal, inOneSentence, isForbidden, isOfUser } from './remedy.ts'
@@ -143,9 +144,7 @@ const isKeyTaken = (status: number, body: unknown) =>
  */
 const isOfDatabase = (status: number, body: unknown) =>
   /\.(data\.integrity\.issue|persistence\.error)$/.test(codeOf(body) ?? '') &&
-  PASSING_TROUBLE.test(messageOf(status, body))
-const PASSING_TROUBLE =
-  /\bI\/O error|connection .*(closed|reset|refused|not available)|communications link failure|terminating connection|read-only|shutting down|starting up|recovery|too many (clients|connections)|canceling statement|lock wait timeout|deadlock|could not serialize|no space left/i
+  isPassingTrouble(messageOf(status, body))
 /** An adjustment or a chargeback that the ledger will not allow later either. */
 const NEVER_ALLOWED = /(update|chargeback\.operation)\.not\.allowed$/
 /** Newer ledgers answer so if the same request already waits for its second person. */
