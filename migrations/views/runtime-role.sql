@@ -65,6 +65,16 @@ begin
     when insufficient_privilege then raise warning 'only the database''s owner can revoke temporary tables: the service can create them';
   end;
 
+  -- In a database that comes from PostgreSQL 14 or older, everybody may create in this schema. A function there could fit a call
+  -- better than PostgreSQL's own, and would then run as the owner.
+  if has_schema_privilege('public', to_regnamespace('public'), 'create') then
+    if pg_has_role(current_user, (select nspowner from pg_namespace where nspname = 'public'), 'usage') then
+      revoke create on schema public from public;
+    else
+      raise warning 'only the owner of the schema public can revoke "create" on it: the service can create tables and functions there';
+    end if;
+  end if;
+
   -- Large objects belong to whoever makes them, and would be the one thing that these roles can create.
   if (select rolsuper from pg_roles where rolname = current_user) then
     revoke execute on function lo_creat(integer), lo_create(oid), lo_from_bytea(oid, bytea) from public;

@@ -68,16 +68,23 @@ t.test('the runtime role cannot create anything', async t => {
     await t.rejects(statement.execute(db), { code: '42501' })
 })
 
-t.test('neither role can create temporary tables once the owner has migrated', async t => {
-  const { url, ownerUrl } = await freshDatabase(t)
-  // A copied database does not inherit its template's privileges.
-  await migrate(ownerUrl, allQueues)
-  for (const login of [url, workerUrl(url)]) {
-    const db = openDatabase(login, { max: 1, name: 'test-runtime', onError() {} })
-    t.teardown(() => db.destroy())
-    await t.rejects(sql`create temporary table mine (x text)`.execute(db), { code: '42501' })
-  }
-})
+t.test(
+  'neither role can create temporary or public tables once the owner has migrated',
+  async t => {
+    const { url, ownerUrl } = await freshDatabase(t)
+    const owner = openDatabase(ownerUrl, { max: 1, name: 'test-owner', onError() {} })
+    t.teardown(() => owner.destroy())
+    await sql`grant create on schema public to public`.execute(owner)
+    // A copied database does not inherit its template's privileges.
+    await migrate(ownerUrl, allQueues)
+    for (const login of [url, workerUrl(url)]) {
+      const db = openDatabase(login, { max: 1, name: 'test-runtime', onError() {} })
+      t.teardown(() => db.destroy())
+      await t.rejects(sql`create temporary table mine (x text)`.execute(db), { code: '42501' })
+      await t.rejects(sql`create table public.mine (x text)`.execute(db), { code: '42501' })
+    }
+  },
+)
 
 t.test('the runtime role can change neither the audit nor the record of migrations', async t => {
   const { db } = await asRuntime(t)
