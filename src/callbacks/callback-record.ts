@@ -2,7 +2,6 @@ import { Type } from '@sinclair/typebox'
 import { CALLBACK_TYPES } from '../config/settings/callback-settings.ts'
 import { QueriedTime } from '../http/fields/day-fields.ts'
 import { NullableText, nullable, oneOf, titled } from '../http/fields/schemas.ts'
-import { WITHOUT_NUL } from '../http/fields/text-fields.ts'
 
 export const CALLBACK_STATES = ['pending', 'delivered', 'failed'] as const
 
@@ -11,10 +10,10 @@ export const callbackFilters = {
   type: Type.Optional(oneOf(CALLBACK_TYPES)),
   subject: Type.Optional(
     Type.String({
-      minLength: 1,
       maxLength: 300,
-      pattern: WITHOUT_NUL,
-      description: 'a text of 1 to 300 characters, without NUL',
+      pattern: '^(loan|client|payment|migration):[^\\u0000]+$',
+      description: 'loan:, client:, payment: or migration: and an id, such as loan:L-1001',
+      examples: ['loan:L-1001'],
     }),
   ),
   from: Type.Optional(QueriedTime),

@@ -113,3 +113,17 @@ t.test('a period of callbacks that ends before it begins is refused, not empty',
   const moment = { from: '2026-03-06T05:30:00+05:30', to: '2026-03-06T00:00:00Z' }
   t.match(await call('POST', '/api/callbacks/replay', moment), { status: 202 })
 })
+
+t.test(
+  'an id alone is no subject of callbacks, and is refused instead of finding none',
+  async t => {
+    const { call } = await startTestService(t, { ROLE: 'api' })
+    for (const subject of ['L-1', 'loan:', 'loans:L-1']) {
+      const { status, body } = await call('GET', `/api/callbacks?subject=${subject}`)
+      t.equal(status, 400, subject)
+      t.match(body.errors, [{ path: '/subject', message: /^must be loan:, client:/ }])
+    }
+    for (const subject of ['loan:L-1', 'payment:gateway_a/pay_1'])
+      t.equal((await call('GET', `/api/callbacks?subject=${subject}`)).status, 200, subject)
+  },
+)
