@@ -177,6 +177,8 @@ export function explained(received: Received, { outcome }: AnswerKind): string {
   if (outcome === 'unknown' && isOfDatabase(status, body))
     return `the ledger’s database could not do it: ${message}`
   if (outcome === 'unknown' && isRefusedInFront(status, body)) return `${IN_FRONT}: ${message}`
+  if (outcome === 'not_arrived' && isRefusedInFront(status, body))
+    return `something in front of the ledger refuses this read: ${message}`
   if (outcome !== 'misconfigured') return message
   if (isHidden(body))
     return `the ledger hides it from LoanOps’s user (LEDGER_USERNAME), who belongs to another office: ${message}`

@@ -52,7 +52,8 @@ export function causeOfRefusal(status: number, body: unknown): Cause {
     return {
       check: 'api_path',
       found: 'LEDGER_URL leads to another address',
-      remedy: 'set LEDGER_URL to that address, perhaps https:// instead of http://',
+      remedy:
+        'set LEDGER_URL to that address, perhaps https:// instead of http://; if it is a page for people to log in, let LoanOps’s calls pass without',
     }
   if (status === 405 && isOfLedgerShape(body))
     return {

@@ -159,6 +159,24 @@ t.test('a write that a firewall refuses is reported from its first answer on', a
   t.match(await listed(service.call, loan, id), waiting, 'beyond its deadline')
 })
 
+t.test('a read that a firewall refuses, or leads to a login, says so', async t => {
+  const answers = [
+    {
+      status: 403,
+      body: '<h1>Forbidden</h1>',
+      means: /^something in front .* refuses this read: /,
+    },
+    { status: 302, body: '', means: /; if it is a page for people to log in, / },
+  ]
+  for (const { means, ...answer } of answers) {
+    const loan = await ledgerLoan(service)
+    proxy.interferences = [{ of: loan, on: 'reads', ...answer }]
+    const id = await submit(service.call, 'LOAN_APPROVE', approval(loan))
+    await until(async () => (await attemptsOf(service, id))[0])
+    t.match(await listed(service.call, loan, id), { last_error: means })
+  }
+})
+
 t.test('a firewall that lets no DELETE through is not taken for a wrong LEDGER_URL', async t => {
   const loan = await ledgerLoan(service)
   proxy.interferences = [{ of: loan, on: 'writes', status: 405, body: '<h1>Not Allowed</h1>' }]
