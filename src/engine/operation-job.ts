@@ -1,6 +1,6 @@
 import type { PgBoss } from 'pg-boss'
 import type { Lane } from '../ledger/slots/slots.ts'
-import type { Job } from '../queue/job.ts'
+import { type Job, together } from '../queue/job.ts'
 import { type Queue, work } from '../queue/queue.ts'
 import type { WorkerContext } from './feature.ts'
 import { bulkQueue, liveQueue, type Wake } from './queue.ts'
@@ -17,12 +17,8 @@ export async function runOperations(context: WorkerContext): Promise<Job> {
     await workWakes(boss, liveQueue, 'live', runner),
     await workWakes(boss, bulkQueue, 'bulk', runner),
   ]
-  return {
-    // The runner hands back whatever has been fetched.
-    async stop() {
-      await Promise.all([runner.stop(), ...fetching.map(job => job.stop())])
-    },
-  }
+  // The runner hands back whatever has been fetched.
+  return together([runner, ...fetching])
 }
 
 function workWakes(boss: PgBoss, queue: Queue<Wake>, lane: Lane, runner: Runner): Promise<Job> {

@@ -1,4 +1,4 @@
-import type { Job } from '../queue/job.ts'
+import { type Job, together } from '../queue/job.ts'
 import type { Feature, WorkerContext } from './feature.ts'
 
 /** Starts all jobs or none: nobody would stop the jobs of a worker that did not start. */
@@ -8,13 +8,8 @@ export async function startJobs(features: Feature[], context: WorkerContext): Pr
     for (const { jobs = [], gauges = [] } of features)
       for (const start of [...jobs, ...gauges]) started.push(await start(context))
   } catch (error) {
-    await stop()
+    await together(started).stop()
     throw error
   }
-  return { stop }
-
-  async function stop() {
-    // The jobs stop in parallel: each may wait for its own calls, and none may start anything new in the meantime.
-    await Promise.all(started.map(job => job.stop()))
-  }
+  return together(started)
 }

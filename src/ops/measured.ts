@@ -2,7 +2,7 @@ import type { RawBuilder } from 'kysely'
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Database } from '../database/database.ts'
 import type { Log } from '../log/log.ts'
-import type { Job } from '../queue/job.ts'
+import { type Job, together } from '../queue/job.ts'
 import { measureEvery } from './measure-every.ts'
 
 type Metric = {
@@ -32,11 +32,7 @@ export function measure(measured: Measured[], everyMs?: number): (context: Conte
       }
       return measureEvery({ refresh, forget }, log, everyMs)
     })
-    return {
-      async stop() {
-        await Promise.all(jobs.map(job => job.stop()))
-      },
-    }
+    return together(jobs)
   }
 }
 

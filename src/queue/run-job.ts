@@ -1,7 +1,7 @@
 import type { PgBoss } from 'pg-boss'
 import type { Databases, Trx } from '../database/database.ts'
 import type { Log } from '../log/log.ts'
-import type { Job } from './job.ts'
+import { type Job, together } from './job.ts'
 import { keepClaim, RunLeft } from './keep-claim.ts'
 import { startLoop } from './loop.ts'
 import { CATCH_UP, type Queue, work } from './queue.ts'
@@ -49,11 +49,7 @@ export async function workRuns<Key, Claim extends RunClaim>(
       await db.transaction().execute(kind.request)
     for (const loop of loops) loop.wake()
   })
-  return {
-    async stop() {
-      await Promise.all([waking.stop(), ...loops.map(loop => loop.stop())])
-    },
-  }
+  return together([waking, ...loops])
 
   async function runNext(key: Key, stopping: AbortSignal): Promise<boolean> {
     const claim = await kind.claim(key)

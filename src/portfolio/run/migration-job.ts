@@ -3,7 +3,7 @@ import type { Database } from '../../database/database.ts'
 import type { Row } from '../../database/row.ts'
 import type { WorkerContext } from '../../engine/feature.ts'
 import { asError } from '../../log/on-error.ts'
-import type { Job } from '../../queue/job.ts'
+import { type Job, together } from '../../queue/job.ts'
 import { startLoop } from '../../queue/loop.ts'
 import { dryRun } from '../dry-run/dry-run.ts'
 import type { DryRunner } from '../dry-run/look-until-read.ts'
@@ -29,17 +29,14 @@ export function runMigrations(context: WorkerContext): Job {
   const feeding = { boss, kinds: runner.kinds, passed: new Map(), onFailed }
   const restsUntil = new Map<string, number>()
   // The loops are separate, because a dry run waits for the ledger while a run only has to be fed.
-  const loops = [
+  return together([
     again(signal => inTurn({ isDryRun: false }, signal, id => feed(patient, feeding, id))),
     again(signal => inTurn({ isDryRun: true }, signal, id => dryRun(patient, runner, id, signal))),
     again(async signal => {
       await sweepUploads(patient, signal)
       return SWEEP_EVERY_MS
     }, SWEEP_EVERY_MS),
-  ]
-
-  const stop = async () => void (await Promise.all(loops.map(loop => loop.stop())))
-  return { stop }
+  ])
 
   function again(look: (signal: AbortSignal) => Promise<number>, everyMs = REST_MS): Job {
     return startLoop({ everyMs, onError: asError(log, 'migration step failed; retrying') }, look)
