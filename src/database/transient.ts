@@ -56,14 +56,19 @@ export function isTransient(error: unknown): boolean {
 const REFUSED_LOGIN = /^(28...|3D000)$/
 const NOT_ACCEPTING = /is not currently accepting connections$/
 
-/** Whether PostgreSQL refused the login, so that nothing was done. */
+/** Whether PostgreSQL refused the login, or we its certificate, so that nothing was done. */
 export function isLoginRefused(error: unknown): boolean {
-  return (
-    error instanceof pg.DatabaseError &&
-    (REFUSED_LOGIN.test(error.code ?? '') ||
-      (error.code === '55000' && NOT_ACCEPTING.test(error.message)))
-  )
+  if (error instanceof pg.DatabaseError)
+    return (
+      REFUSED_LOGIN.test(error.code ?? '') ||
+      (error.code === '55000' && NOT_ACCEPTING.test(error.message))
+    )
+  return isConnectionRefused(error)
 }
+
+/** What is wrong with a connection, such as its certificate, does not say whose it is. */
+export const isConnectionRefused = (error: unknown): error is Error =>
+  error instanceof Error && ofConnections.has(error) && !isTransient(error)
 
 const QUERY_CANCELED = '57014'
 const DEADLOCK = '40P01'

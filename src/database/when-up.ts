@@ -1,5 +1,6 @@
 import type { Log } from '../log/log.ts'
 import { retry } from './retry.ts'
+import { isConnectionRefused } from './transient.ts'
 
 const RETRY_EVERY_MS = 250
 /** Crash recovery takes less than this for a database of this size; after that it is an outage, not a start. */
@@ -23,5 +24,8 @@ export function whenUp<T>(
       reported = reason
     },
     stopping,
+  }).catch(error => {
+    if (!isConnectionRefused(error)) throw error
+    throw new Error(`PostgreSQL at DATABASE_URL: ${error.message}`, { cause: error })
   })
 }

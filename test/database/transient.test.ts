@@ -1,9 +1,13 @@
-import { Socket } from 'node:net'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { type AddressInfo, createServer, Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
 import { sql } from 'kysely'
 import t from 'tap'
 import { Pool } from 'undici'
 import { openDatabase } from '../../src/database/database.ts'
 import { Client, isLoginRefused, isTransient } from '../../src/database/transient.ts'
+import { whenUp } from '../../src/database/when-up.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { GatewayRefused } from '../../src/payments/gateways/items/gateway-errors.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
@@ -70,6 +74,36 @@ t.test('a login that PostgreSQL refuses is no caller’s fault, and no reason to
     t.teardown(() => db.destroy())
     const error = await errorOf(sql`select`.execute(db))
     t.same([isLoginRefused(error), isTransient(error)], [true, false], String(error))
+  }
+})
+
+t.test('a connection whose TLS we refuse is no caller’s fault, and named at a start', async t => {
+  const PEM = readFileSync(new URL('../support/loopback.pem', import.meta.url))
+  for (const [answer, reason] of [
+    ['N', /does not support SSL/],
+    ['S', /certificate/],
+  ] as const) {
+    const server = createServer(socket => {
+      socket.on('error', () => undefined)
+      socket.once('data', () => {
+        socket.write(answer)
+        if (answer === 'S') new TLSSocket(socket, { isServer: true, key: PEM, cert: PEM })
+      })
+    }).listen(0, '127.0.0.1')
+    t.teardown(() => server.close())
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const db = openDatabase(`postgres://u:p@127.0.0.1:${port}/x?sslmode=verify-full`, {
+      max: 1,
+      name: 'test',
+      onError() {},
+    })
+    t.teardown(() => db.destroy())
+    const error = await errorOf(sql`select`.execute(db))
+    t.match(error, { message: reason })
+    t.same([isLoginRefused(error), isTransient(error)], [true, false])
+    const started = whenUp(() => sql`select`.execute(db), { warn() {} })
+    t.match(await errorOf(started), { message: /^PostgreSQL at DATABASE_URL: / })
   }
 })
 
