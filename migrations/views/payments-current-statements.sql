@@ -41,9 +41,12 @@ select l.*
  where exists (select from core.statement_file f where f.id = any (l.files) and f.withdrawn_at is null)
    and not exists (select from core.current_settlement_row r
                     where r.settlement_id = l.settlement_id and r.gateway = l.gateway and r.kind = l.kind and r.id = l.id)
+   -- A payment or refund that was stated in another settlement later is lost in none.
    and not exists (select from core.current_statement s
-                    where s.gateway_payment_id = l.id and s.gateway = l.gateway and l.kind = 'payment'
-                      and (s.settlement_id = l.settlement_id or l.is_moved and s.settlement_id is not null));
+                    where s.gateway_payment_id = l.id and s.gateway = l.gateway and l.kind = 'payment' and s.settlement_id is not null)
+   and not exists (select from core.current_settlement_row o
+                    where o.id = l.id and o.gateway = l.gateway and o.kind = 'refund' and l.kind = 'refund'
+                      and (o.statement_id > all (l.files)) is not false);
 
 -- The files that still count, each once.
 create or replace function core.valid_files(files uuid[]) returns uuid[] language sql stable as $$

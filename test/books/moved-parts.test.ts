@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
+import { sweepWithdrawn } from '../../src/books/statements/sweep-withdrawn.ts'
 import { fetchAll } from '../support/books/gateways.ts'
 import { itemOfA, oddGateway, settledOfA } from '../support/books/odd-gateway.ts'
 import { STATEMENT_HEADER, uploadStatement } from '../support/books/statements.ts'
@@ -61,6 +62,31 @@ for (const [gateway, rows] of [
       await upload(service, gateway, rows(9))
       await upload(service, gateway, rows(7))
       t.same(await settlements(service), ['UTR7 10 5 true'], 'the last file counts')
+    },
+  )
+
+for (const [gateway, rows] of [
+  ['gateway_a', rowsOfA],
+  ['gateway_b', rowsOfB],
+] as const)
+  t.test(
+    `a part that ${gateway} states elsewhere since is not lost with an earlier file`,
+    async t => {
+      const service = await startTestService(t, { ROLE: 'api' })
+      const withdraw = async (file: string) => {
+        await service.call('DELETE', `/api/gateways/${gateway}/statements/${file}`)
+        const before = await settlements(service)
+        await sweepWithdrawn(service.db)
+        t.same(await settlements(service), before, 'before its rows are deleted')
+        return before
+      }
+      await upload(service, gateway, rows(7))
+      const second = await upload(service, gateway, rows(7))
+      const later = await upload(service, gateway, rows(9))
+      t.same(await withdraw(second), ['UTR9 10 5 true'])
+      t.same(await withdraw(later), ['UTR7 0 0 false'], 'the first file still states it')
+      await upload(service, gateway, rows(9))
+      t.same(await settlements(service), ['UTR9 10 5 true'])
     },
   )
 
