@@ -95,6 +95,7 @@ t.test('a row of an export may end before columns from which nothing is taken', 
     // The time is in its place, so that nothing before it has moved.
     'pay_3,40000,INR,captured,upi,1,944,144,,,2026-02-05 10:00:00,,,',
     'pay_4,1000,INR,captured,upi,1,23.6,3.6',
+    '',
   )
   t.match(body, { valid_rows: 3, errors: [{ line: 5, reason: /^the row has 8 cells/ }] })
   t.match(await stated(service), [{ id: 'pay_1' }, { id: 'pay_2' }, { id: 'pay_3', fee: '800' }])
