@@ -352,6 +352,24 @@ t.test('gateway B’s report of settlements is read with both of its sections', 
   ])
 })
 
+t.test('a row of sums below the settlements of gateway B’s report is no settlement', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const body = await upload(
+    service,
+    'gateway_b',
+    B_SUMMARY,
+    '208386848,7,7,0,7,,,SUCCESS,UTR1,2026-02-07',
+    'Grand Total,7,7,0,7',
+    B_EVENTS,
+    '1,PAYMENT,CREDIT,INR,2026-02-05 10:00:00,SUCCESS,7,7,2026-02-07,UTR1,,1,INR,7,0,0,2026-02-05 10:00:00',
+  )
+  t.match(body, { rows: 1, valid_rows: 1 })
+  const { rows } = await sql<object>`select settlement_id, adds_up from ops.settlement`.execute(
+    service.db,
+  )
+  t.same(rows, [{ settlement_id: '208386848', adds_up: true }])
+})
+
 t.test('the error of a payout in gateway B’s report names the first section’s column', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const settled = '2026-02-07 12:00:00,UTR1'

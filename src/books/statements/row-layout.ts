@@ -148,7 +148,8 @@ function summaryReader() {
         )
       const fields = fieldsIn(came, of)
       const { utr, settlement_id } = fields
-      if (settlement_id === undefined) return
+      // People add a row of sums, which has a word there.
+      if (settlement_id === undefined || !/\d/.test(settlement_id)) return
       const { misfit } = fitRow(came, shape)
       if (utr !== undefined && misfit === null) settlements.set(utr, settlement_id)
       const row = of.format.read(fields, settlements, null)
