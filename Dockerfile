@@ -14,7 +14,8 @@ COPY --from=packages /app/node_modules node_modules
 COPY package.json ./
 COPY migrations migrations
 COPY src src
-USER node
+# The user node, by its number: Kubernetes (runAsNonRoot) refuses a name, which might be root's.
+USER 1000
 EXPOSE 3000
 # A start waits up to two minutes for the database, and does not listen before.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=130s \

@@ -101,6 +101,11 @@ t.test(
   },
 )
 
+t.test('the image names its user by the number that owns the secrets, as Kubernetes needs', t => {
+  t.match(readFileSync('Dockerfile', 'utf8'), /^USER 1000$/m)
+  t.end()
+})
+
 t.test('compose.yaml lets a stop end, and its processes fit into PostgreSQL', async t => {
   let sessions = OTHER_SESSIONS
   for (const [role, more] of Object.entries(MORE_SESSIONS)) {
