@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { readConfig } from '../../src/config/config.ts'
-import type { Database } from '../../src/database/database.ts'
+import { type Database, openDatabase } from '../../src/database/database.ts'
 import { Unavailable } from '../../src/database/unavailable.ts'
 import { logFailure } from '../../src/http/log-failure.ts'
 import { publicError } from '../../src/log/public-error.ts'
@@ -13,7 +13,7 @@ import { freshDatabase } from '../support/database/fresh-database.ts'
 import { matchEach } from '../support/match-each.ts'
 import { capturedA } from '../support/payments/gateway-events.ts'
 import { webhooks } from '../support/payments/payments.ts'
-import { NO_LEDGER, testEnv } from '../support/service.ts'
+import { NO_DATABASE, NO_LEDGER, testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const queue: Queue<object> = {
@@ -45,6 +45,23 @@ t.test(
     t.equal(lines.length, 1 + 3)
   },
 )
+
+t.test('an outage of the database is logged shortly for each call, and once in full', async t => {
+  const lines: string[] = []
+  const log = pino({ serializers: { err: publicError } }, { write: line => lines.push(line) })
+  const db = openDatabase(NO_DATABASE, { max: 1, name: 'test', onError() {} })
+  t.teardown(() => db.destroy())
+  const calls = [1, 2, 3].map(() => sql`select`.execute(db).catch(cause => cause))
+  for (const cause of await Promise.all(calls))
+    logFailure({ log }, new Unavailable('the event could not be stored', { cause }))
+  const [whole, ...others] = lines
+  t.match(whole, /"stack":/)
+  t.equal(others.length, 2)
+  for (const line of others) {
+    t.match(line, /"reason":"connect ECONNREFUSED/)
+    t.ok(line.length < 250, line)
+  }
+})
 
 t.test('a failed job’s error is stored without the values in it', async t => {
   const { db, ownerUrl } = await freshDatabase(t)
