@@ -11,9 +11,9 @@ const PLACEHOLDER =
 /** The longest one is `[not applicable]`; other values need no second look. */
 const MAX_PLACEHOLDER_CHARACTERS = 16
 
-/** What a program writes where it failed to write the value. */
+/** What a program writes, in the language of its user, where it failed to write the value. */
 const FAILED =
-  /^(#N\/A|#REF!|#NAME\?|#VALUE!|#DIV\/0!|#NUM!|#NULL!|#SPILL!|#CALC!|#FIELD!|#BLOCKED!|#ERROR!|#{3,}|Err:\d{3}|\[object \w+\])$/
+  /^(#[¡¿]?\p{Lu}[\p{Lu}/0]*[!?]|#(N\/?[ABDV]|I\/T|YOK|Н\/Д|GETTING_DATA)|#{3,}|Loading\.\.\.|Err:\d{3}|\[object \w+\])$/u
 /** What a program writes where there is no value, written exactly so: people are called Null and Nan. */
 const NO_VALUE = /^(NULL|nan|NaN|NaT|undefined|\\N|\(null\)|\[NULL\]|<NA>|\(blank\))$/
 /** The formula that makes spreadsheets keep leading zeros. */
@@ -34,7 +34,7 @@ const LOST = /\ufffd|\?\?|\p{L}\?\p{Lu}\p{Ll}/u
 const NAMES = ['client_firstname', 'client_lastname']
 const LOST_IN_NAME = /\p{L}[?¡-¨¯¶¾¿€]|[?¡-¨¯¶¾¿€]\p{L}|\p{L}[“”•…™®›˜]\p{L}|\p{L}Ÿ\p{Ll}|µ/u
 /** Hardly any cell is suspect, and one look at each is faster. */
-const SUSPECT = /^[#ENnu=\\([<]|[\ufffd?\xc2\xc3\xe0â‚ƒ„†‡ˆ‰‹ŽŸÕ\x80-\x9f]/
+const SUSPECT = /^(?:[#ENnu=\\([<]|Loading)|[\ufffd?\xc2\xc3\xe0â‚ƒ„†‡ˆ‰‹ŽŸÕ\x80-\x9f]/
 
 /** Values that a spreadsheet or another program wrote in place of what it did not have. */
 export function madeUpValues(fields: CsvFields): string[] {

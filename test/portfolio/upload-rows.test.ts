@@ -549,6 +549,25 @@ t.test('a value that a program made up is an error in every column but the note'
   })
 })
 
+t.test('the error of a spreadsheet is one in each language', async t => {
+  const values = [
+    ...['#NV', '#WERT!', '#BEZUG!', '#ÜBERLAUF!', '#VALEUR!', '#NOM?', '#N/D', '#¡VALOR!'],
+    ...['#¿NOMBRE?', '#I/T', '#YOK', '#BAŞV!', '#Н/Д', '#ЗНАЧ!', '#DIV/0!', '#BUSY!'],
+    ...['#GETTING_DATA', 'Loading...'],
+  ]
+  const rows = values.map(payment_reference => ({ payment_reference }))
+  const ids = ['#1023', '#A1', '#NORTH', 'Loading 5'].map(payment_reference => ({
+    payment_reference,
+  }))
+  const { body } = await uploadCsv(service, 'repayments', repaymentsCsv(...rows, ...ids))
+  t.match(body, { valid_rows: ids.length, invalid_rows: rows.length })
+  for (const [i, value] of values.entries())
+    t.equal(
+      body.errors[i].reason,
+      `payment_reference is ${value}, which a program writes where it has no value: enter the value`,
+    )
+})
+
 t.test('a question mark beside a letter of a name is a lost letter', async t => {
   const names = ['Jos?', 'Mu?oz', '?lvarez', 'Ren? Kumar', '?', 'D’Souza']
   const rows = names.map((client_lastname, i) => ({
