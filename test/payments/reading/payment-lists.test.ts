@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
 import t from 'tap'
+import type { Database } from '../../../src/database/database.ts'
 import { findPayments } from '../../../src/payments/reading/find-payments.ts'
+import { summarizePayments } from '../../../src/payments/reading/summarize-payments.ts'
 import { buffersOf } from '../../support/database/buffers.ts'
 import { freshDatabase } from '../../support/database/fresh-database.ts'
 import { capturedA, refundA, successB } from '../../support/payments/gateway-events.ts'
@@ -133,12 +135,7 @@ t.test(
   async t => {
     const { db, ownerUrl } = await freshDatabase(t)
     await sql`select raw.register(raw.make_store('LENDER_06', 'gateway_a'))`.execute(db)
-    await sql`
-    insert into core.transaction (gateway, kind, gateway_payment_id, lender, amount, currency, paid_at, is_captured, is_verified,
-      state, source, raw_id, received_at)
-    select 'gateway_a', 'payment', 'pay_' || n, 'LENDER_06', 100, 'INR', now(), true, true, 'waiting', 's', raw.new_id(), now()
-      from generate_series(1, 5_000) n`.execute(db)
-    await sql`vacuum analyze core.transaction`.execute(db)
+    await addPayments(db, 5_000)
     const query = { lender: 'LENDER_06', gateway: 'gateway_b', limit: 50 } as const
     for (const days of [{}, { from: '2000-01-01', to: '2100-01-01' }]) {
       const [touched] = await buffersOf(ownerUrl, db =>
@@ -148,3 +145,29 @@ t.test(
     }
   },
 )
+
+t.test(
+  'a summary counts the payments on their way once, in the state that the view gives them',
+  async t => {
+    const { db } = await freshDatabase(t)
+    await addPayments(db, 10)
+    await sql`
+    update core.transaction set state = 'posting' where gateway_payment_id in ('pay_1', 'pay_2')`.execute(
+      db,
+    )
+    const group = { lender: 'LENDER_06', gateway: 'gateway_a', kind: 'payment', reason: null }
+    t.same((await summarizePayments(db, {}, 'UTC')).totals, [
+      { ...group, state: 'posting', count: 2, amount: '200' },
+      { ...group, state: 'waiting', count: 8, amount: '800' },
+    ])
+  },
+)
+
+async function addPayments(db: Database, count: number) {
+  await sql`
+    insert into core.transaction (gateway, kind, gateway_payment_id, lender, amount, currency, paid_at, is_captured, is_verified,
+      state, source, raw_id, received_at)
+    select 'gateway_a', 'payment', 'pay_' || n, 'LENDER_06', 100, 'INR', now(), true, true, 'waiting', 's', raw.new_id(), now()
+      from generate_series(1, ${count}::integer) n`.execute(db)
+  await sql`vacuum analyze core.transaction`.execute(db)
+}
