@@ -47,6 +47,8 @@ begin
     from (
       select o.* from core.transaction o
        where r.hints ? 'is_of_row' and o.of_payment_id = r.of_payment_id and o.gateway = r.gateway
+         -- Two rows of refunds with ids of the lender's are two refunds.
+         and (r.kind = 'chargeback' or (o.hints ? 'is_of_row') is not true)
       union all
       -- Anybody may send refunds where they are not signed: those are not read for each of them. A row is verified.
       select o.* from core.transaction o

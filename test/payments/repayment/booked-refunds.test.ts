@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { fetchAll } from '../../support/books/gateways.ts'
-import { oddGateway, refundedListOfB } from '../../support/books/odd-gateway.ts'
+import { listOfB, oddGateway, refundedListOfB, rowOfB } from '../../support/books/odd-gateway.ts'
 import { capturedA, eventA, successB } from '../../support/payments/gateway-events.ts'
 import {
   AUTOMATIC,
@@ -89,6 +89,24 @@ t.test('a refund that its gateway names by two ids is taken out once', async t =
   t.same(await service.standing(), { '1-r2': 700 })
   const { payment } = await service.payment('refund_of_ours', 'gateway_b')
   t.match(payment, { state: 'suspense', detail: 'It may be the same money as 901' })
+})
+
+t.test('two refunds of one amount that only gateway B’s list has are both taken out', async t => {
+  const rows = ['ours_1', 'ours_2'].map(refund_id => {
+    const event = { event_type: 'REFUND', event_id: `event_${refund_id}`, event_amount: 300 }
+    return { ...rowOfB('1', { event }), refund_details: { refund_id } }
+  })
+  const { settings } = await oddGateway(t, listOfB(rowOfB('1'), ...rows))
+  const service = await reversing(t, AUTOMATIC, settings)
+  await service.signed(successB({ id: 1, loan: 'L-1' }))
+  await service.batch()
+  await fetchAll(service.call, 'gateway_b')
+  await service.batch()
+  await service.batch()
+  t.same(await service.standing(), { '1-r3': 400 })
+  await service.signed(refundOfB(300, { id: 901, of: 1 }))
+  await service.batch()
+  t.same(await service.shown(901, 'gateway_b'), ['suspense', 'refund', null, null], 'it may be one')
 })
 
 t.test('a refund that gateway B makes by itself a second time waits for a person', async t => {
