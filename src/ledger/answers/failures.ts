@@ -76,10 +76,12 @@ export function openFailures(now = () => performance.now()): Failures {
   }
 }
 
+/** Any other 4xx in the ledger's shape that it recorded without deciding tells of its database. */
 function isFailure(answer: Answer): boolean {
-  const { status, body, outcome } = answer
+  const { status, body, outcome, isRecorded } = answer
   if (status === null || isDown(answer) || status === 409 || status === TOO_EARLY) return false
-  return ['unknown', 'not_arrived'].includes(outcome) && (status >= 500 || !isOfLedgerShape(body))
+  const isOfServer = status >= 500 || !isOfLedgerShape(body) || isRecorded
+  return ['unknown', 'not_arrived'].includes(outcome) && isOfServer
 }
 
 /** Only a decision of the ledger itself shows that it works. */

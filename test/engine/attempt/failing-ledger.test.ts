@@ -15,7 +15,7 @@ import {
   submit,
 } from '../../support/engine/operations.ts'
 import { clientData, control, newName } from '../../support/ledger/loans.ts'
-import { containerBody } from '../../support/ledger/proxy.ts'
+import { containerBody, ledgerBody } from '../../support/ledger/proxy.ts'
 import { throughProxy } from '../../support/ledger/through-proxy.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
@@ -52,6 +52,17 @@ t.test(
     await isToldAndSpared(t, service, () => control(service, 'PUT', '/faults', []))
   },
 )
+
+t.test('a ledger whose database cannot write is reported, left alone, and soon used', async t => {
+  const { proxy, service } = await throughProxy(t)
+  const why = 'ERROR: cannot execute INSERT in a read-only transaction'
+  const body = ledgerBody(403, 'error.msg.data.integrity.issue', why)
+  proxy.interferences = [{ of: '', on: 'writes', status: 403, body }]
+  const mend = async () => {
+    proxy.interferences = []
+  }
+  await isToldAndSpared(t, service, mend, /database could not do it: ERROR: cannot execute/)
+})
 
 t.test('one client for whom the ledger always fails delays nobody else', async t => {
   const service = await startTestService(t)
@@ -150,13 +161,18 @@ const tooEarly: Answer = {
   leftNothing: false,
 }
 
-async function isToldAndSpared(t: Test, service: TestService, mend: () => Promise<void>) {
+async function isToldAndSpared(
+  t: Test,
+  service: TestService,
+  mend: () => Promise<void>,
+  why = /HTTP 500/,
+) {
   const ids = await enoughToTakeItForDown(service.call)
   const open = await until(async () => {
     const state = await ledgerState(service)
     return state.circuit === 'open' && state
   })
-  t.match(open, { last_error: /HTTP 500/ })
+  t.match(open, { last_error: why })
   const { body: metrics } = await service.call('GET', '/metrics')
   t.match(metrics, /^loanops_ledger_breaker_open 1$/m)
   t.match(await service.call('GET', '/readyz'), { status: 200 })

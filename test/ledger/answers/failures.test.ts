@@ -42,6 +42,14 @@ t.test('an outage is over once nothing has failed for two minutes, as nothing wa
   t.notOk(failures.isOutage(), 'earlier failures no longer count')
 })
 
+t.test('a refusal that the ledger only passes on from its database is a failure', async t => {
+  const { failures } = failing([])
+  const body = { userMessageGlobalisationCode: 'error.msg.data.integrity.issue' }
+  for (const subject of ['1', '2', '3', '4', '5'])
+    failures.note(subject, { ...failed, status: 403, body, isRecorded: true })
+  t.ok(failures.isOutage())
+})
+
 t.test('failures that are two minutes apart are not an outage', async t => {
   const { failures, pass } = failing([])
   for (const subject of ['1', '2', '3', '4', '5', '6']) {
