@@ -137,6 +137,20 @@ t.test('/openapi.json is written so that generators in every language understand
   })
 })
 
+t.test(
+  'the patterns of /openapi-3.0.json have only ASCII, as Ruby wants, and match ids',
+  async t => {
+    const { call } = await startTestService(t, { ROLE: 'api', DOCS_ENABLED: 'true' })
+    const text = JSON.stringify((await call('GET', '/openapi-3.0.json')).body)
+    for (const [, pattern] of text.matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g))
+      t.notMatch(pattern, /\\\\x[89a-f]|\\\\u|[^ -~]/)
+    const { externalId } = JSON.parse(text).components.schemas.LoanCreateData.properties
+    const isId = new RegExp(externalId.pattern)
+    for (const id of ['L-1', ' L 1 ', 'ऋण-१', '...x', 'é']) t.match(id, isId, id)
+    for (const id of ['', '.', '..', ' ', 'L\n']) t.notMatch(id, isId, JSON.stringify(id))
+  },
+)
+
 function callsOf(group: object): [string, Call][] {
   return Object.entries(group).flatMap(([path, calls]) =>
     Object.values(calls as object).map((one): [string, Call] => [path, one]),
