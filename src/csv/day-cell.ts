@@ -58,7 +58,9 @@ function hourOf(hour: number, half: string | undefined): number | undefined {
 const copied = (text: string): string => Buffer.from(text).toString()
 
 function parsed(text: string): DayOfFile | undefined {
-  const written = MIDNIGHT.exec(text)?.[1] ?? text
+  // What is copied from a page or a letter has blanks that do not break, which nobody can see.
+  const plain = text.replace(/[\u00a0\u202f]/g, ' ')
+  const written = MIDNIGHT.exec(plain)?.[1] ?? plain
   const day = dayOfIso(written) ?? dayWithNamedMonth(written)
   if (day === undefined || day[0] < YEARS.first || day[0] > YEARS.last) return undefined
   return { text: dayText(day), iso: isoDay(day) }

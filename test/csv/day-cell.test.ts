@@ -9,6 +9,8 @@ t.test('a day survives a spreadsheet: with the name of its month, or in ISO', t 
     '5-jan-2024': '2024-01-05',
     '05-Sept-24': '2024-09-05',
     '5 Jan 2024': '2024-01-05',
+    '5\u00a0Jan\u00a02024': '2024-01-05',
+    '05\u202fJanuary 2024\u00a000:00': '2024-01-05',
     '05/JANUARY/2024': '2024-01-05',
     '29-Feb-96': '1996-02-29',
     [`01-Mar-${next % 100}`]: `${next}-03-01`,

@@ -37,7 +37,7 @@ const Row = TypeCompiler.Compile(
 )
 
 /** The place before a year of two digits, as in 31-Dec-28. Days of references may lie ahead, but none before 2000. */
-const SHORT_YEAR = /(?<=[a-z][-/ ])(?=\d\d$)/i
+const SHORT_YEAR = /(?<=[a-z][-/\s])(?=\d\d$)/i
 
 export type CheckedReference = ReturnType<typeof checkReferenceRow>
 

@@ -87,7 +87,7 @@ t.test('a year of two digits is in this century, however far ahead', async t => 
   const { body } = await upload(
     'gateway_a,mandate,token_1,L-1,5-Feb-26,31-Dec-99',
     'gateway_a,mandate,token_2,L-1,,05/MAR/31',
-    'gateway_a,mandate,token_3,L-1,1 January 2026,29 February 28',
+    'gateway_a,mandate,token_3,L-1,1 January 2026,29\u00a0February\u00a028',
   )
   t.same(body.errors, [])
   t.same(await stored(), [
