@@ -237,6 +237,11 @@ function addFinished(db: Database) {
         raw_id, received_at, paid_at, posted_at, operation_id)
       select 'gateway_a', 'payment', n, 'LENDER_02', true, true, 'posted', 'lender_02_gateway_a', id, at, at, at, id
         from n
+    ), callback as (
+      insert into loanops.callback (id, type, subject, about, occurred_at, state, sequence, body, created_at)
+      select id, 'payment.posted', 'loan:' || n, id, at, 'delivered', 1, '{}', at + n * interval '1 second' from n
+    ), sent as (
+      insert into loanops.callback_attempt (callback_id, attempt, started_at, ended_at) select id, 1, at, at from n
     ), migration as (
       insert into loanops.migration (id, type, columns, delimiter, status)
       select id, 'loans', '{}', ',', 'completed' from n where n = 1
