@@ -13,7 +13,7 @@ export type LedgerTransaction = {
   reversalExternalId?: string
   /** The part of a repayment that its loan no longer owed. */
   overpaymentPortion?: number
-  /** One flag for each kind of transaction that the ledger's version knows. */
+  /** One flag for each kind of transaction that the ledger's version knows, and perhaps `repaymentType` for several of them. */
   type?: { value?: string; repayment?: boolean; disbursement?: boolean }
   transactionRelations?: { relationType?: string; amount?: number; toLoanTransaction?: number }[]
   paymentDetailData?: { receiptNumber?: string; paymentType?: { id: number } }
@@ -32,8 +32,10 @@ const TAKES_MONEY = [
   'chargeRefund',
 ]
 
-export const takesNoMoney = ({ type = {} }: LedgerTransaction) =>
-  Object.entries(type).some(([flag, isSet]) => isSet === true && !TAKES_MONEY.includes(flag))
+export function takesNoMoney({ type = {} }: LedgerTransaction): boolean {
+  const flags = Object.entries(type).flatMap(([flag, isSet]) => (isSet === true ? [flag] : []))
+  return flags.length > 0 && !flags.some(flag => TAKES_MONEY.includes(flag))
+}
 
 /** An undone transaction is still found by its external id; only this date shows that it was undone. */
 export const stands = (transaction: LedgerTransaction) => transaction.reversedOnDate === undefined

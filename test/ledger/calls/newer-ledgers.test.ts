@@ -50,6 +50,7 @@ t.test('a kind of transaction that only newer ledgers have takes no payer’s mo
   let accrual = 0
   const alters: Interference['alters'] = ({ body }) => {
     for (const one of body.transactions ?? []) {
+      if (one.type.repayment) one.type.repaymentType = true
       if (!one.type.accrual) continue
       accrual = one.id
       one.type = { value: 'Accrual Adjustment', accrual: false, accrualAdjustment: true }
@@ -71,6 +72,8 @@ t.test('a kind of transaction that only newer ledgers have takes no payer’s mo
     status: 409,
     body: { detail: `Transaction ${accrual} (Accrual Adjustment) takes no payer’s money` },
   })
+  const { body } = await service.bookAt('L-1', 1_000, { externalId: 'by-hand' })
+  t.match(await handled(body.resourceId), { status: 200 }, 'a repayment also has another flag')
 })
 
 t.test('a write that already waits for its second person waits for that approval', async t => {
