@@ -107,9 +107,9 @@ export function classifyWrite(
   const isOfLedger = isOfLedgerShape(body)
   const isRecorded = isFromStore || isOfLedger
   if (status === 200) return { outcome: classify200({ body, isFromStore }, promised) }
-  // The ledger checks credentials before anything else. A proxy's or container's 404 may replace the ledger's own answer.
+  // The ledger checks credentials before anything else. A proxy's or container's 403 or 404 may replace its own answer.
   if (isMisconfiguration(status, body, promised.isApplication)) {
-    const leftNothing = isOfLedger || status === 401 || status === 403
+    const leftNothing = isOfLedger || status === 401
     return { outcome: 'misconfigured', isRecorded: wrongSetting(body) !== undefined, leftNothing }
   }
   if (isCutShort(status, body)) return { outcome: 'not_arrived', leftNothing: true }

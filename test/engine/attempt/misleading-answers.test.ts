@@ -23,16 +23,17 @@ const { proxy, service } = await throughProxy(t)
 t.test(
   'a disbursement that was applied but answered by the container does not fail at its deadline',
   async t => {
-    const loan = await ledgerLoan(service, 'approved')
-    proxy.interferences = [
-      { of: loan, on: 'writes', status: 404, body: containerBody(404), afterwards: true },
-    ]
-    const id = await submit(service.call, 'LOAN_DISBURSE', disbursal(loan))
-    await until(async () => (await attemptsOf(service, id))[0])
-    await sql`update loanops.operation set accepted_at = accepted_at - interval '2 days'
-      where id = ${id.split('|')[1]}`.execute(service.db)
-    await hurry(service, id)
-    t.match(await ending(service.call, id), { status: 'success' })
+    for (const status of [404, 403]) {
+      const body = containerBody(status)
+      const loan = await ledgerLoan(service, 'approved')
+      proxy.interferences = [{ of: loan, on: 'writes', status, body, afterwards: true }]
+      const id = await submit(service.call, 'LOAN_DISBURSE', disbursal(loan))
+      await until(async () => (await attemptsOf(service, id))[0])
+      await sql`update loanops.operation set accepted_at = accepted_at - interval '2 days'
+        where id = ${id.split('|')[1]}`.execute(service.db)
+      await hurry(service, id)
+      t.match(await ending(service.call, id), { status: 'success' }, String(status))
+    }
   },
 )
 
