@@ -53,9 +53,11 @@ const COMMANDS: Record<string, () => Promise<unknown>> = {
   },
 }
 
-// Whoever reads no more of what a command prints, as `head` does, ends neither its work nor its status.
-process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
-  if (code !== 'EPIPE') process.exitCode = 1
+// Whoever stops reading what a command prints, as `head` does, changes neither its work nor its status.
+process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+  if (code === 'EPIPE') return
+  process.exitCode = 1
+  process.stderr.write(`The output could not be written: ${message}\n`)
 })
 
 try {

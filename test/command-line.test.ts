@@ -1,5 +1,6 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { type StdioOptions, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { sql } from 'kysely'
 import t from 'tap'
@@ -48,6 +49,20 @@ t.test('a command that an error ends says which one', async t => {
     if (command.exitCode === null) await once(command, 'exit')
     t.equal(command.exitCode, 1)
   }
+})
+
+t.test('a command whose output cannot be written says why, and exits with 1', async t => {
+  const full = openSync('/dev/full', 'w')
+  t.teardown(() => closeSync(full))
+  const stdio: StdioOptions = ['ignore', full, 'pipe']
+  const { status, stderr } = spawnSync(process.execPath, [MAIN, 'help'], {
+    stdio,
+    encoding: 'utf8',
+  })
+  t.same(
+    [status, stderr],
+    [1, 'The output could not be written: ENOSPC: no space left on device, write\n'],
+  )
 })
 
 t.test('a command that writes refuses a database that is behind, and says what to run', async t => {
