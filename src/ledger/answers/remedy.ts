@@ -53,7 +53,7 @@ export function causeOfRefusal(status: number, body: unknown): Cause {
       check: 'api_path',
       found: 'LEDGER_URL leads to another address',
       remedy:
-        'set LEDGER_URL to that address, perhaps https:// instead of http://; if it is a page for people to log in, let LoanOps’s calls pass without',
+        'set LEDGER_URL to that address, perhaps https:// instead of http://; if it is a page for people to log in, let LoanOps’s calls through without a login',
     }
   if (status === 405 && isOfLedgerShape(body))
     return {
