@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { messageOf } from '../log/public-error.ts'
 
 /** Errors of other sockets have the same codes, and say nothing about the database. */
 const ofConnections = new WeakSet<Error>()
@@ -7,7 +8,10 @@ const ofConnections = new WeakSet<Error>()
 export class Client extends pg.Client {
   constructor(config?: pg.ClientConfig) {
     super(config)
-    this.connection.on('error', (error: Error) => ofConnections.add(error))
+    this.connection.on('error', (error: Error) => {
+      error.message = messageOf(error)
+      ofConnections.add(error)
+    })
   }
 
   /**

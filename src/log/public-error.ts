@@ -9,14 +9,20 @@ type PublicError = {
 /** PostgreSQL quotes invalid values in `detail` and `where`, and in the messages of data errors. */
 export function publicError(error: Error & { code?: string }): PublicError {
   const { name, code, cause } = error
-  const message = isAboutData(code) ? error.message.replace(/".*"/s, '"…"') : error.message
+  const message = isAboutData(code) ? error.message.replace(/".*"/s, '"…"') : messageOf(error)
   return {
     type: name,
     message,
     code,
-    stack: error.stack?.replace(error.message, () => message),
+    stack: isAboutData(code) ? error.stack?.replace(error.message, () => message) : error.stack,
     ...(cause instanceof Error ? { cause: publicError(cause) } : {}),
   }
+}
+
+/** Node gives no message to the failure of a host with several addresses, as localhost often is. */
+export function messageOf(error: Error): string {
+  if (error.message !== '' || !(error instanceof AggregateError)) return error.message
+  return error.errors.map(({ message }) => message).join(', ')
 }
 
 /** Class 22 of PostgreSQL's error codes; other classes quote only names of tables, columns and constraints. */

@@ -1,4 +1,6 @@
+import dns from 'node:dns'
 import { connect } from 'node:net'
+import type { FastifyBaseLogger } from 'fastify'
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
@@ -62,6 +64,29 @@ t.test('an outage of the database is logged shortly for each call, and once in f
     t.ok(line.length < 250, line)
   }
 })
+
+t.test(
+  'the failure of a host with several addresses names each, in logs and elsewhere',
+  async t => {
+    const found = ['127.0.0.1', '127.0.0.2'].map(address => ({ address, family: 4 }))
+    type Listener = (error: null, addresses: object[]) => void
+    const value = (_: string, __: object, listener: Listener) => listener(null, found)
+    t.intercept(dns, 'lookup', { value })
+    const url = NO_DATABASE.replace('127.0.0.1', 'db.test')
+    const db = openDatabase(url, { max: 1, name: 'test', onError() {} })
+    t.teardown(() => db.destroy())
+    const cause = await sql`select`.execute(db).catch(error => error)
+    const each = 'connect ECONNREFUSED 127.0.0.1:9, connect ECONNREFUSED 127.0.0.2:9'
+    t.match(cause, { message: each, code: 'ECONNREFUSED' })
+    t.match(publicError(new AggregateError([new Error('one'), new Error('other')])), {
+      message: 'one, other',
+    })
+    const reasons: unknown[] = []
+    const log = { error: (line: object) => void reasons.push(line) } as unknown as FastifyBaseLogger
+    for (const _ of [1, 2]) logFailure({ log }, cause)
+    t.match(reasons, [{ err: cause }, { reason: each }])
+  },
+)
 
 t.test('a failed job’s error is stored without the values in it', async t => {
   const { db, ownerUrl } = await freshDatabase(t)
