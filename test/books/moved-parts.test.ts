@@ -46,10 +46,12 @@ async function settlements({ call }: Pick<TestService, 'call'>): Promise<string[
   )
 }
 
-for (const [gateway, rows] of [
+const REPORTS = [
   ['gateway_a', rowsOfA],
   ['gateway_b', rowsOfB],
-] as const)
+] as const
+
+for (const [gateway, rows] of REPORTS)
   t.test(
     `a part that ${gateway} states in another settlement later counts there alone`,
     async t => {
@@ -65,10 +67,7 @@ for (const [gateway, rows] of [
     },
   )
 
-for (const [gateway, rows] of [
-  ['gateway_a', rowsOfA],
-  ['gateway_b', rowsOfB],
-] as const)
+for (const [gateway, rows] of REPORTS)
   t.test(
     `a part that ${gateway} states elsewhere since is not lost with an earlier file`,
     async t => {

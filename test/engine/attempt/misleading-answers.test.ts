@@ -13,7 +13,12 @@ import {
   newName,
   writesOn,
 } from '../../support/ledger/loans.ts'
-import { containerBody, ledgerBody, startProxy } from '../../support/ledger/proxy.ts'
+import {
+  containerBody,
+  type Interference,
+  ledgerBody,
+  startProxy,
+} from '../../support/ledger/proxy.ts'
 import { throughProxy } from '../../support/ledger/through-proxy.ts'
 import { until } from '../../support/until.ts'
 
@@ -169,13 +174,8 @@ t.test('a read that a firewall refuses, or leads to a login, says so', async t =
     },
     { status: 302, body: '', means: /; if it is a page for people to log in, / },
   ]
-  for (const { means, ...answer } of answers) {
-    const loan = await ledgerLoan(service)
-    proxy.interferences = [{ of: loan, on: 'reads', ...answer }]
-    const id = await submit(service.call, 'LOAN_APPROVE', approval(loan))
-    await until(async () => (await attemptsOf(service, id))[0])
-    t.match(await listed(service.call, loan, id), { last_error: means })
-  }
+  for (const { means, ...answer } of answers)
+    t.match(await waitingAfter({ on: 'reads', ...answer }), { last_error: means })
 })
 
 t.test('a firewall that lets no DELETE through is not taken for a wrong LEDGER_URL', async t => {
@@ -198,13 +198,8 @@ t.test('a firewall’s 404 or 415 on a write is not blamed on LEDGER_URL alone',
     { status: 415, body: '<h1>Refused</h1>', means: /, or something in front of it refuses/ },
     { status: 415, body: containerBody(415), means: /^something in front .* changes this call/ },
   ]
-  for (const { means, ...answer } of answers) {
-    const loan = await ledgerLoan(service)
-    proxy.interferences = [{ of: loan, on: 'writes', ...answer }]
-    const id = await submit(service.call, 'LOAN_APPROVE', approval(loan))
-    await until(async () => (await attemptsOf(service, id))[0])
-    t.match(await listed(service.call, loan, id), { last_error: means })
-  }
+  for (const { means, ...answer } of answers)
+    t.match(await waitingAfter({ on: 'writes', ...answer }), { last_error: means })
 })
 
 t.test('a look that the ledger refuses does not count as “not there”', async t => {
@@ -338,4 +333,13 @@ t.test('an answer that another record is missing does not show a loan as deleted
 function absence(code: string, value?: string) {
   const error = { userMessageGlobalisationCode: code, args: [{ value }] }
   return { ...ledgerBody(404, code), errors: [error] }
+}
+
+/** @returns an approval that waits because something in front of the ledger gives this answer */
+async function waitingAfter(answer: Omit<Interference, 'of'>) {
+  const loan = await ledgerLoan(service)
+  proxy.interferences = [{ of: loan, ...answer }]
+  const id = await submit(service.call, 'LOAN_APPROVE', approval(loan))
+  await until(async () => (await attemptsOf(service, id))[0])
+  return listed(service.call, loan, id)
 }
