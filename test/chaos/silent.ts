@@ -88,8 +88,9 @@ export async function runSilent(seed: number): Promise<boolean> {
 
 async function startPortfolio({ places }: Cluster, seed: number): Promise<string> {
   const url = places.find(({ role }) => role === 'api')?.url ?? ''
-  const { body } = await uploadCsv({ url }, 'loans', makePortfolio(PORTFOLIO, seed).loansCsv)
-  const { migration_id } = body
+  // The callers have clients and loans of their own, whose terms are all the same.
+  const { loansCsv } = makePortfolio(PORTFOLIO, seed, (prefix, n) => `portfolio-${prefix}-${n}`)
+  const { migration_id } = (await uploadCsv({ url }, 'loans', loansCsv)).body
   const { status } = await caller(url)('POST', '/api/migration/run', { migration_id })
   if (status !== 202) throw new Error('the portfolio was not started')
   return migration_id
