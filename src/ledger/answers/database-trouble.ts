@@ -1,15 +1,15 @@
 /** The words of PostgreSQL, MySQL and MariaDB, of their drivers and of pools, for what they cannot do for a while. */
 const PHRASES = [
-  /\bI\/O error/,
-  /connection.*(closed|reset|refused|failed|not available)/,
-  /\b(closed the connection|terminating connection|connection slots|link failure|broken pipe|socket)/,
-  /\b(read-only|shutting down|starting up|recovery mode|too many (clients|connections))/,
-  /\b(canceling statement|lock wait timeout|deadlock|could not serialize)/,
-  /\b(no space left|out of (shared )?memory|is full$)/,
+  /\bI\/O error/i,
+  /connection.*(closed|reset|refused|failed|not available)/i,
+  /\b(closed the connection|terminating connection|connection slots|link failure|broken pipe|socket)/i,
+  /\b(read-only|shutting down|starting up|recovery mode|too many (clients|connections))/i,
+  /\b(canceling statement|lock wait timeout|deadlock|could not serialize)/i,
+  /\b(no space left|out of (shared )?memory|is full$)/i,
   // After a migration, or behind a pool that shares connections.
-  /\b(cached plan|prepared statement)/,
-].map(({ source }) => new RegExp(source, 'i'))
+  /\b(cached plan|prepared statement)/i,
+]
 
-/** Whether a database says so of trouble that passes, and not of the values that it was given. */
+/** Whether this message of a database is about trouble that passes, rather than about the values in a statement. */
 export const isPassingTrouble = (message: string): boolean =>
   PHRASES.some(phrase => phrase.test(message)) && !/duplicate|violates/i.test(message)
