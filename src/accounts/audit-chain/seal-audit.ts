@@ -17,7 +17,7 @@ export function sealAudit({ db, log }: { db: Database; log: FastifyBaseLogger })
   const onError = asError(log, 'the audit could not be sealed')
   return startLoop({ everyMs: EVERY_MS, onError }, async () => {
     const { rows } = await sql<{ sealed: number }>`
-        select loanops.seal_audit(${ROWS_AT_ONCE}) as sealed`.execute(db)
+      select loanops.seal_audit(${ROWS_AT_ONCE}) as sealed`.execute(db)
     if (rows[0]?.sealed === ROWS_AT_ONCE) return 0
     const today = new Date().toISOString().slice(0, 10)
     const head = today === loggedOn ? undefined : await auditHead(db)
