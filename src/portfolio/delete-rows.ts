@@ -9,11 +9,7 @@ import { inSteps } from '../database/in-steps.ts'
 const ROWS_AT_ONCE = 10_000
 
 /** Deletes the rows of a migration. `sweepUploads` deletes what a crash or a stop leaves. */
-export async function deleteRows(
-  db: Database,
-  migrationId: string,
-  stopping?: AbortSignal,
-): Promise<void> {
+export async function deleteRows(db: Database, migrationId: string, stopping?: AbortSignal) {
   await inSteps(0, after => deleteNext(db, migrationId, after), stopping)
 }
 

@@ -6,11 +6,7 @@ type Accounts = Pick<Config, 'gatewayAccounts'>
 /** The account's name, empty for the gateway's own. */
 export const nameOf = ({ lender }: GatewayAccount): string => lender ?? ''
 
-export function accountFor(
-  { gatewayAccounts }: Accounts,
-  gateway: string,
-  lender: string | null,
-): GatewayAccount | undefined {
+export function accountFor({ gatewayAccounts }: Accounts, gateway: string, lender: string | null) {
   const ofGateway = gatewayAccounts.filter(account => account.gateway === gateway)
   return (
     ofGateway.find(account => account.lender === lender) ??

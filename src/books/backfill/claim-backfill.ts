@@ -17,10 +17,7 @@ export type BackfillClaim = RunClaim & {
   fetched: number
 }
 
-export function claimBackfill(
-  db: Database,
-  account: GatewayAccount,
-): Promise<BackfillClaim | undefined> {
+export function claimBackfill(db: Database, account: GatewayAccount) {
   return db.transaction().execute(async trx => {
     // Without this lock, two workers might each start one.
     await sql`select pg_advisory_xact_lock(${LOCKS.backfillClaims})`.execute(trx)

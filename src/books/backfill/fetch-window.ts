@@ -28,12 +28,7 @@ type Step =
  * Fetches the next day while the last one is still being stored.
  * @throws what the gateway refused to say about a payment, once all others were stored
  */
-export async function fetchWindow(
-  api: GatewayApi,
-  window: Window,
-  count: number,
-  saver: Saver,
-): Promise<void> {
+export async function fetchWindow(api: GatewayApi, window: Window, count: number, saver: Saver) {
   const counter = paymentCounter(count)
   let refusal: GatewayRefused | undefined
   for await (const steps of fetchAhead(stepsOf(api, window)))

@@ -19,11 +19,7 @@ export const isForWholeAccount = ({ claim, account }: Fetch): boolean =>
 export type LeftOut = Map<string, GatewayRefused>
 
 /** @returns the gateway's answer about the payment; undefined if it refused to say */
-export async function unlessRefused<T>(
-  leftOut: LeftOut,
-  paymentId: string,
-  answer: Promise<T>,
-): Promise<T | undefined> {
+export async function unlessRefused<T>(leftOut: LeftOut, paymentId: string, answer: Promise<T>) {
   try {
     return await answer
   } catch (error) {

@@ -9,11 +9,7 @@ import { type Fetch, isForWholeAccount } from './fetch.ts'
 type Source = { gateway: ReadGateway; lenders: ReadonlyMap<string, Lender> }
 
 /** @param lender null if the fetched item itself names its lender */
-export function fetchedEvent(
-  source: Source,
-  lender: string | null,
-  fetched: Fetched,
-): PaymentEvent {
+export function fetchedEvent(source: Source, lender: string | null, fetched: Fetched) {
   const { gateway } = source
   const body = gateway.client.body(fetched)
   return eventOfApi(gateway, lender ?? lenderInNotes(source, fetched), 'loanops.backfill', body)
@@ -45,10 +41,7 @@ export function lenderInNotes({ gateway, lenders }: Source, fetched: Fetched): s
 }
 
 /** The events, each with the lender of the payment that it is about, if that is known here. */
-export async function withKnownLenders(
-  fetch: Fetch,
-  events: PaymentEvent[],
-): Promise<PaymentEvent[]> {
+export async function withKnownLenders(fetch: Fetch, events: PaymentEvent[]) {
   if (events.length === 0 || isForWholeAccount(fetch)) return events
   const { gateway } = fetch.account
   const bodies = events.map(({ body }) => body)

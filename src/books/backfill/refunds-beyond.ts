@@ -27,10 +27,7 @@ export async function refundsBeyond(
 }
 
 /** The same days are fetched every hour, and most refunds are known from their webhooks. */
-async function withUnknownRefunds(
-  { db, account }: Source,
-  captured: ApiPayment[],
-): Promise<ApiPayment[]> {
+async function withUnknownRefunds({ db, account }: Source, captured: ApiPayment[]) {
   const byId = new Map(captured.filter(isRefunded).map(payment => [payment.id, payment]))
   if (byId.size === 0) return []
   const amounts = [...byId.values()].map(({ refunded }) => refunded)

@@ -46,11 +46,7 @@ export async function runBackfill(context: BackfillContext, run: Run): Promise<v
   }
 }
 
-async function endPart(
-  { db, claim, account }: Fetch,
-  part: Window,
-  counted: number,
-): Promise<void> {
+async function endPart({ db, claim, account }: Fetch, part: Window, counted: number) {
   await db.transaction().execute(async trx => {
     await fence(trx, claim)
     await settleStatements(trx, account.gateway, part)

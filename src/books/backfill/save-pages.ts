@@ -8,7 +8,6 @@ import type {
   PaymentStatus,
   Unreadable,
 } from '../../payments/gateways/gateway-api.ts'
-import type { GatewayRefused } from '../../payments/gateways/items/gateway-errors.ts'
 import { isZero } from '../../payments/gateways/items/shape.ts'
 import { inFixedOrder, saveEvents } from '../../payments/intake/save-events.ts'
 import { type PaymentEvent, UNKNOWN } from '../../payments/payment-event.ts'
@@ -25,11 +24,7 @@ import { unreportedOf, withUncaptured } from './unreported-of.ts'
  * Saves pages in one transaction with the fetch's progress, so that a page that is read again finds what it stored.
  * @returns what the gateway refused to say about a payment, which was left out
  */
-export async function savePages(
-  fetch: Fetch,
-  pages: ApiPage[],
-  count: number,
-): Promise<GatewayRefused | undefined> {
+export async function savePages(fetch: Fetch, pages: ApiPage[], count: number) {
   const { db, account, claim } = fetch
   // A payment of zero registers a mandate, for which nothing is booked.
   const booked = pages.flatMap(({ payments }) => payments).filter(({ amount }) => !isZero(amount))
@@ -107,11 +102,7 @@ async function namelessOf({ db, account }: Fetch, payments: ApiPayment[]): Promi
   return payments.filter(({ id }) => nameless.has(id))
 }
 
-async function eventsOf(
-  fetch: Fetch,
-  payments: ApiPayment[],
-  leftOut: LeftOut,
-): Promise<PaymentEvent[]> {
+async function eventsOf(fetch: Fetch, payments: ApiPayment[], leftOut: LeftOut) {
   const events: PaymentEvent[] = []
   for (const payment of payments.filter(({ id }) => !leftOut.has(id))) {
     const named = await unlessRefused(leftOut, payment.id, withNames(fetch.api, payment))
@@ -140,11 +131,7 @@ async function saveMissed(trx: Trx, missed: PaymentEvent[]): Promise<number> {
 /** The statuses that a statement keeps, from a payment's first to its last. */
 const STATED: (PaymentStatus | null)[] = ['failed', 'captured', 'refunded']
 
-async function saveStatements(
-  trx: Trx,
-  fetch: Fetch,
-  payments: WithStatus<ApiPayment>[],
-): Promise<void> {
+async function saveStatements(trx: Trx, fetch: Fetch, payments: WithStatus<ApiPayment>[]) {
   const { account, claim } = fetch
   const stated = payments.filter(({ status }) => STATED.includes(status))
   // A payment may be listed twice. Its last copy is saved, unless that shows an earlier state.

@@ -6,10 +6,7 @@ import { fence } from './claim-backfill.ts'
 import { type Fetch, isForWholeAccount } from './fetch.ts'
 import { saveUnreadable } from './save-unreadable.ts'
 
-export async function saveSettlements(
-  fetch: Fetch,
-  { settlements, unreadable }: SettlementPage,
-): Promise<void> {
+export async function saveSettlements(fetch: Fetch, { settlements, unreadable }: SettlementPage) {
   const { db, account, claim } = fetch
   const said = lastParts(settlements)
   if (said.length === 0 && unreadable.length === 0) return

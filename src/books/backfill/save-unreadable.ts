@@ -14,11 +14,7 @@ const EVENT_TYPE = 'loanops.unreadable'
  * Stores each unreadable item once, however often it is listed, as an event that the next batch puts in suspense if
  * it may be money.
  */
-export async function saveUnreadable(
-  trx: Trx,
-  fetch: Fetch,
-  unreadable: Unreadable[],
-): Promise<void> {
+export async function saveUnreadable(trx: Trx, fetch: Fetch, unreadable: Unreadable[]) {
   if (unreadable.length === 0) return
   const { account, claim } = fetch
   const known = await knownPayments(trx, fetch, unreadable)

@@ -6,11 +6,7 @@ import type { Fetch } from './fetch.ts'
 import { fetchedEvent } from './fetched-event.ts'
 
 /** The events that report something new about a refund or dispute. Anything else is left out. */
-export async function unreportedOf(
-  db: Database,
-  gateway: string,
-  events: PaymentEvent[],
-): Promise<PaymentEvent[]> {
+export async function unreportedOf(db: Database, gateway: string, events: PaymentEvent[]) {
   if (events.length === 0) return []
   const bodies = events.map(({ body }) => body)
   const { rows } = await sql<{ place: string; times: string }>`

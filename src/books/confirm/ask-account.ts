@@ -93,12 +93,7 @@ async function nextQuestions(
 }
 
 /** @returns null for a question without an answer; questions that were not asked are left out */
-async function askAll(
-  { log }: Context,
-  inquiry: Inquiry,
-  questions: Question[],
-  budget: Budget,
-): Promise<Asked[]> {
+async function askAll({ log }: Context, inquiry: Inquiry, questions: Question[], budget: Budget) {
   const asked: Asked[] = []
   const left = questions.values()
   await Promise.all(Array.from({ length: IMPATIENT.atOnce }, askNext))

@@ -181,10 +181,7 @@ function otherAmount(one: LedgerTransaction, { amount }: PostedPayment): string 
 }
 
 /** The repayment that replaced ours, with its receipt number or its name: after an adjustment the ledger has a new one. */
-function replacementOf(
-  payment: PostedPayment,
-  transactions: LedgerTransaction[],
-): LedgerTransaction | undefined {
+function replacementOf(payment: PostedPayment, transactions: LedgerTransaction[]) {
   const replacements = transactions.filter(one => stands(one) && isOfPayment(one, payment))
   return (
     replacements.find(one => repaymentDifferences(one, payment).length === 0) ?? replacements[0]

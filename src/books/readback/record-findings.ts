@@ -12,10 +12,7 @@ export type FindingCounts = {
 }
 
 /** Records findings, except about a payment that changed since it was read: they say nothing about it. */
-export async function recordFindings(
-  trx: Trx,
-  findings: ReadbackFinding[],
-): Promise<FindingCounts> {
+export async function recordFindings(trx: Trx, findings: ReadbackFinding[]) {
   await lockSettling(trx)
   const posted = findings.filter(({ reason }) => reason === null)
   const gone = findings.filter(({ reason }) => reason !== null)
@@ -65,10 +62,7 @@ async function recordPosted(trx: Trx, findings: ReadbackFinding[]): Promise<Reco
  * Puts payments in suspense, from where only an operator posts them again. A decision to leave the booked payment as
  * it is ends with that booking.
  */
-async function suspend(
-  trx: Trx,
-  findings: ReadbackFinding[],
-): Promise<{ id: string; reason: string }[]> {
+async function suspend(trx: Trx, findings: ReadbackFinding[]) {
   const { rows } = await sql<{ id: string; reason: string }>`
     with locked as (${locked(findings)})
     update core.transaction t

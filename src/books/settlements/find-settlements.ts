@@ -81,11 +81,7 @@ async function nextNames(db: Database, { days, utr, limit, cursor }: Query): Pro
   return rows
 }
 
-async function summedUp(
-  db: Database,
-  { days, limit, cursor }: Query,
-  names: Name[],
-): Promise<Row[]> {
+async function summedUp(db: Database, { days, limit, cursor }: Query, names: Name[]) {
   const [at = null, id = null, gateway = null, lender = null] = decodeCursor(
     cursor,
     SETTLEMENTS_SORTED_BY,

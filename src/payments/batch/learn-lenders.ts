@@ -19,10 +19,7 @@ type UnjudgedPayment = { gateway: string; paymentId: string; loans: string[] }
  * Asks the ledger for the products of loans. Once its loan's product is known, a contradicted payment is settled
  * again by that lender's networks.
  */
-export async function learnLenders(
-  batch: Batch,
-  { productOf, ledgerAnswers }: LoanReads,
-): Promise<void> {
+export async function learnLenders(batch: Batch, { productOf, ledgerAnswers }: LoanReads) {
   const { rows } = await sql<UnjudgedPayment>`
     select gateway, gateway_payment_id as "paymentId",
            array(select core.unasked_loans(gateway, gateway_payment_id)) as loans

@@ -39,12 +39,7 @@ async function nextChanges({ db }: Batch): Promise<Changes[]> {
 }
 
 /** @returns the last payment of those found, null at the end */
-async function settleNext(
-  batch: Batch,
-  gateway: string,
-  keys: Changes['keys'],
-  after: string,
-): Promise<string | null> {
+async function settleNext(batch: Batch, gateway: string, keys: Changes['keys'], after: string) {
   // This waits for whoever still settles with the old references; the look-up itself then delays nobody.
   await batch.db.transaction().execute(lockSettling)
   const { rows: found } = await sql<{ id: string; gateway_payment_id: string }>`

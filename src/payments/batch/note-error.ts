@@ -7,12 +7,7 @@ import type { RunClaim } from '../../queue/run-claim.ts'
 const MAX_CHARACTERS = 4_000
 
 /** Notes an error beside those of other parts of the batch. */
-export async function noteError(
-  db: Database,
-  { id }: RunClaim,
-  part: string,
-  error: unknown,
-): Promise<void> {
+export async function noteError(db: Database, { id }: RunClaim, part: string, error: unknown) {
   const message = `${part}: ${publicReason(error)}`
   await sql`
     update core.batch_run set last_error = left(concat_ws('; ', last_error, ${message}::text), ${MAX_CHARACTERS})

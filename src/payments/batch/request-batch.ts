@@ -6,11 +6,7 @@ import { inTransaction } from '../../database/in-transaction.ts'
 import { requestRun } from '../../queue/request-run.ts'
 import { batchQueue } from '../queue.ts'
 
-export function requestBatch(
-  trx: Trx,
-  boss: PgBoss,
-  trigger: 'schedule' | 'request',
-): Promise<string> {
+export function requestBatch(trx: Trx, boss: PgBoss, trigger: 'schedule' | 'request') {
   return requestRun(trx, boss, { table: 'core.batch_run', queue: batchQueue }, trigger)
 }
 

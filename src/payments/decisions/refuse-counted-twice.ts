@@ -85,11 +85,7 @@ async function refuseUsedUp(
 }
 
 /** The payment that this transaction of the loan was posted for. */
-async function postedFor(
-  trx: Trx,
-  { id }: PaymentStanding,
-  { transaction, loan }: Place,
-): Promise<Name | undefined> {
+async function postedFor(trx: Trx, { id }: PaymentStanding, { transaction, loan }: Place) {
   const { rows } = await sql<Name>`
     select gateway, gateway_payment_id as id
       from core.transaction

@@ -27,11 +27,7 @@ export type Remembered = {
  * The product of the loan, because the loan's lender decides what proves a reference. Undefined if no reference is to be
  * remembered.
  */
-export async function productToRemember(
-  at: ForCaller,
-  loan: string,
-  kinds: ReferenceKind[] = [],
-): Promise<string | undefined> {
+export async function productToRemember(at: ForCaller, loan: string, kinds: ReferenceKind[] = []) {
   if (kinds.length === 0 || !isExternalId(loan)) return undefined
   return (await readForCaller(at, ledger => findLoan(ledger, loan)))?.loanProductName
 }

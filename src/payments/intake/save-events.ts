@@ -60,10 +60,7 @@ async function save(db: Database, events: PaymentEvent[], options: SaveOptions):
   for (const { gateway, count } of repeats) options.onRepeats(gateway, count)
 }
 
-export async function saveEvents(
-  trx: Trx,
-  events: PaymentEvent[],
-): Promise<{ gateway: string; count: number }[]> {
+export async function saveEvents(trx: Trx, events: PaymentEvent[]) {
   const repeats: { gateway: string; count: number }[] = []
   await sql`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`.execute(trx)
   for (const [, ofStore] of inFixedOrder(Map.groupBy(events, storeOf))) {

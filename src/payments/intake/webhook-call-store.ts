@@ -29,10 +29,7 @@ export async function saveCalls(db: Database, calls: WebhookCall[]) {
 }
 
 /** The last calls, the newest first. @param gateway null for those of all gateways */
-export async function lastWebhookCalls(
-  db: Database,
-  gateway: GatewayName | null,
-): Promise<Omit<WebhookCall, 'gateway'>[]> {
+export async function lastWebhookCalls(db: Database, gateway: GatewayName | null) {
   const { rows } = await sql<Omit<WebhookCall, 'gateway'>>`
     select at, host(address) as address, status, event_type, lender, reason
       from loanops.last_webhook_call

@@ -1,4 +1,4 @@
-import { differsAtLedger, type Refusal } from '../../engine/refusal.ts'
+import { differsAtLedger } from '../../engine/refusal.ts'
 import { isReceiptOf, isReversedByUs } from '../../ledger/loans/repayment.ts'
 import { mayReplace, replacementsInWords, undoneInWords } from '../../ledger/loans/replacement.ts'
 import { type LedgerTransaction, stands } from '../../ledger/loans/transaction.ts'
@@ -7,10 +7,7 @@ import { type DuePayment, isOfAnotherPayment, namesGateway } from './due-payment
 type OurRepayment = Pick<DuePayment, 'externalId' | 'receiptNumber' | 'decided' | 'overruled'>
 
 /** A person who undid the payment's repayment may have booked it again in a way that does not show whose it is. */
-export function adjustedByHand(
-  transactions: LedgerTransaction[],
-  ours: OurRepayment,
-): Refusal | undefined {
+export function adjustedByHand(transactions: LedgerTransaction[], ours: OurRepayment) {
   if (isKnown(ours)) return undefined
   for (const undone of transactions.filter(one => isUndoneByHand(one, ours))) {
     const others = mayReplace(undone, transactions)
@@ -33,10 +30,7 @@ function isKnown({ decided, overruled }: OurRepayment): boolean {
 }
 
 /** A repayment with our own external id is left to the ledger, which refuses the duplicate. */
-function isUndoneByHand(
-  one: LedgerTransaction,
-  { externalId, receiptNumber }: OurRepayment,
-): boolean {
+function isUndoneByHand(one: LedgerTransaction, { externalId, receiptNumber }: OurRepayment) {
   if (stands(one) || one.type?.repayment !== true || one.externalId === externalId) return false
   if (isReversedByUs(one, one.externalId ?? '')) return false
   return namesGateway(one.externalId)

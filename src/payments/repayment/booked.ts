@@ -97,10 +97,7 @@ export async function duplicate(
  * Whether the booked repayment is equal, on any event's day: an event that arrived after the repayment was sent may
  * name an earlier one.
  */
-export function isEqual(
-  booked: LedgerTransaction,
-  { amount, decided, events }: DuePayment,
-): boolean {
+export function isEqual(booked: LedgerTransaction, { amount, decided, events }: DuePayment) {
   const days = (decided === null ? events : [decided]).flatMap(({ day }) => day ?? [])
   return repaymentDifferences(booked, { amount, days }).length === 0
 }

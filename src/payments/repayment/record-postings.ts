@@ -118,10 +118,7 @@ async function recordResults(trx: Trx, results: PostingResult[]): Promise<void> 
  * Lets their batch try again the payments whose events changed meanwhile, and the unconfirmed ones once they are confirmed. One
  * that our settings alone find unconfirmed waits for the next batch: this one would try it for ever.
  */
-async function leaveBatch(
-  trx: Trx,
-  unposted: Pick<PostingResult, 'id' | 'is_unconfirmed'>[],
-): Promise<void> {
+async function leaveBatch(trx: Trx, unposted: Pick<PostingResult, 'id' | 'is_unconfirmed'>[]) {
   const unconfirmed = unposted.filter(result => result.is_unconfirmed)
   await sql`
     update core.transaction set batch_id = null

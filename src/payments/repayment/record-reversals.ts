@@ -11,10 +11,7 @@ import { LEDGER_REFUSED, REFUSED } from './repayment-reversal.ts'
 import { type Reversal, reversalIntake } from './reversal-intake.ts'
 
 /** Records results in the transaction that ends the reversals, as their payments must change at the same moment. */
-export async function recordReversals(
-  trx: Trx,
-  ended: Final[],
-): Promise<{ booked: number; refused: number }> {
+export async function recordReversals(trx: Trx, ended: Final[]) {
   const reversals = ended.filter(({ claim }) => claim.operationType === reversalIntake.name)
   if (reversals.length === 0) return { booked: 0, refused: 0 }
   const halfDone = await halfDoneOf(trx, reversals)
@@ -44,10 +41,7 @@ async function halfDoneOf(trx: Trx, ended: Final[]): Promise<Set<string>> {
 
 const idOf = ({ data }: Final['claim']) => (data as Reversal).transaction_id
 
-async function record(
-  trx: Trx,
-  { claim, decision, isHalfDone }: Final & { isHalfDone: boolean },
-): Promise<void> {
+async function record(trx: Trx, { claim, decision, isHalfDone }: Final & { isHalfDone: boolean }) {
   const failed = decision.status === 'failed' ? decision : null
   const { resourceId = null, overpaid = false } = bookedBy(decision)
   const posted = (claim.data as Reversal).remainder === null ? null : resourceId

@@ -1,4 +1,4 @@
-import { DIFFERS, type Refusal, refusal } from '../../engine/refusal.ts'
+import { DIFFERS, refusal } from '../../engine/refusal.ts'
 import type { Answer } from '../../ledger/answers/answer.ts'
 import { codeOf } from '../../ledger/answers/error-body.ts'
 import type { OWN_REFUSALS } from '../suspense-reasons.ts'
@@ -20,11 +20,7 @@ const REASONS_BY_LEDGER_CODE: Record<string, RefusalReason> = {
   'error.msg.loan.transaction.not.allowed.on.closed.or.overpaid': 'loan_not_active',
 }
 
-export function refusedFor(
-  reason: RefusalReason,
-  httpStatusCode: string,
-  message: string,
-): Refusal {
+export function refusedFor(reason: RefusalReason, httpStatusCode: string, message: string) {
   return refusal(httpStatusCode, codeFor(reason), message, reason)
 }
 

@@ -15,12 +15,7 @@ const MAX_FINDINGS_LISTED = 100
 
 const me = newId()
 
-export async function dryRun(
-  db: Database,
-  runner: DryRunner,
-  id: string,
-  stopping: AbortSignal,
-): Promise<boolean> {
+export async function dryRun(db: Database, runner: DryRunner, id: string, stopping: AbortSignal) {
   const leased = await lease(db, id)
   if (leased === undefined) return false
   const { type, columns, lookedUpTo } = leased

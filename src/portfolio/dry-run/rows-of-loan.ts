@@ -11,11 +11,7 @@ const ROWS_AT_ONCE = 1_000
 type PortfolioFile = { id: string; kind: ReadyKind; columns: string[] }
 
 /** The rows of a loan, in the order in which a run takes them. */
-export async function rowsOfLoan(
-  db: Database,
-  { id, kind, columns }: PortfolioFile,
-  loan: string,
-): Promise<RowToLookAt[]> {
+export async function rowsOfLoan(db: Database, { id, kind, columns }: PortfolioFile, loan: string) {
   const { buildsOn } = kind
   const comingLoan = buildsOn.length === 0 ? null : await comingLoanOf(db, id, loan, buildsOn)
   const rows: (RowToLookAt & { onDate: string | null })[] = []
@@ -53,12 +49,7 @@ async function nextRows(db: Database, id: string, loan: string, after: number): 
 }
 
 /** The loan as a file that runs now, or that is run before this one, leaves it. */
-async function comingLoanOf(
-  db: Database,
-  id: string,
-  loan: string,
-  buildsOn: string[],
-): Promise<ComingLoan | null> {
+async function comingLoanOf(db: Database, id: string, loan: string, buildsOn: string[]) {
   const { rows } = await sql<LoanRow>`
     select l.line, l.finding in ('refused', 'differs') as "isRefused", l.disbursed_on::text as "disbursedOn",
            l.cells, f.columns

@@ -17,11 +17,7 @@ type PortfolioRun = { id: string; type: string; columns: string[]; run: number }
 type Feeding = { boss: PgBoss; kinds: Kinds; passed: PassedOver; onFailed(rows: number): void }
 
 /** @returns whether there may be more to do right away */
-export async function feed(
-  db: Database,
-  { boss, kinds, passed, onFailed }: Feeding,
-  id: string,
-): Promise<boolean> {
+export async function feed(db: Database, { boss, kinds, passed, onFailed }: Feeding, id: string) {
   let failed = 0
   // The progress is marked outside the transaction: rows that end are locked before their migration, so locking it first
   // could deadlock.
@@ -57,12 +53,7 @@ function stepsOf(kinds: Kinds, { type, columns }: PortfolioRun, rows: NextRow[])
 }
 
 /** @returns how many of the rows failed at once */
-async function begin(
-  trx: Trx,
-  boss: PgBoss,
-  run: PortfolioRun,
-  begun: RowSteps[],
-): Promise<number> {
+async function begin(trx: Trx, boss: PgBoss, run: PortfolioRun, begun: RowSteps[]) {
   const failed = await failBehindClients(trx, run, begun)
   const others = begun.filter(({ line }) => !failed.has(line))
   if (others.length > 0) await insertSteps(trx, boss, run, others)
@@ -76,11 +67,7 @@ async function begin(
 }
 
 /** Fails the rows whose client this run could not create. @returns their lines */
-async function failBehindClients(
-  trx: Trx,
-  run: PortfolioRun,
-  begun: RowSteps[],
-): Promise<Set<number>> {
+async function failBehindClients(trx: Trx, run: PortfolioRun, begun: RowSteps[]) {
   const behind = begun.flatMap(({ line, operations }) => {
     const client = operations.find(({ subject }) => isClientSubject(subject))
     return client === undefined ? [] : [{ line, client: stepId(run, line, client) }]
@@ -145,11 +132,7 @@ async function clientsOfEarlierRuns(
  * The id of a step, derived from the row and the run, so that a second attempt adds nothing. All loans of a client
  * share its operation.
  */
-function stepId(
-  { id, run }: PortfolioRun,
-  line: number,
-  { operationType, subject }: NewOperation,
-): string {
+function stepId({ id, run }: PortfolioRun, line: number, { operationType, subject }: NewOperation) {
   const of = isClientSubject(subject) ? subject : `line:${line}`
   return idOf(`migration:${id}:${run}:${of}:${operationType}`)
 }

@@ -66,11 +66,7 @@ export function runMigrations(context: WorkerContext): Job {
   }
 }
 
-async function running(
-  db: Database,
-  { kinds }: DryRunner,
-  { isDryRun }: { isDryRun: boolean },
-): Promise<string[]> {
+async function running(db: Database, { kinds }: DryRunner, { isDryRun }: { isDryRun: boolean }) {
   const { rows } = await sql<Row<'loanops.migration', 'id'>>`
     select id from loanops.migration
      where status = 'running' and is_dry_run = ${isDryRun} and type = any(${[...kinds.keys()]})

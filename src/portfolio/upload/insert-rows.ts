@@ -9,11 +9,7 @@ export async function insertRows(db: Database, migrationId: string, rows: NewRow
 }
 
 /** Inserts rows after an earlier attempt, which may have inserted some of them. */
-export async function insertMissingRows(
-  db: Database,
-  migrationId: string,
-  rows: NewRow[],
-): Promise<void> {
+export async function insertMissingRows(db: Database, migrationId: string, rows: NewRow[]) {
   await sql`${insertion(migrationId, rows)} on conflict do nothing`.execute(db)
 }
 

@@ -146,11 +146,7 @@ async function waitingFor(
 }
 
 /** @returns the line whose run creates the client: the first one in the order in which a run takes them */
-async function lineOfClient(
-  db: Database,
-  migrationId: string,
-  client: string,
-): Promise<number | undefined> {
+async function lineOfClient(db: Database, migrationId: string, client: string) {
   const { rows } = await sql<{ line: number }>`
     select line from loanops.migration_row
      where migration_id = ${migrationId} and client_external_id = ${client} and state = 'valid'

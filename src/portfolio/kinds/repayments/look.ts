@@ -64,11 +64,7 @@ async function lookAtRow(
 }
 
 /** What the earlier rows will have booked on the loan. Their receipt numbers differ, but perhaps only in spelling. */
-async function refusalBehind(
-  db: Database,
-  coming: Bookings,
-  repayment: LedgerRepayment,
-): Promise<DryRunFinding | undefined> {
+async function refusalBehind(db: Database, coming: Bookings, repayment: LedgerRepayment) {
   const same =
     coming
       .ofReceipt(repayment)
