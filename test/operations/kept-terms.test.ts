@@ -134,14 +134,22 @@ t.test('LOAN_UPDATE refuses to lose a term that it cannot send again', async t =
   for (const [term, value] of [
     ['repaymentFrequencyDayOfWeekType', { id: 2 }],
     ['isFloatingInterestRate', true],
+    ['isTopup', true],
+    ['meeting', { id: 7 }],
   ] as const) {
-    const alters = ({ body }: { body: object }) => void Object.assign(body, { [term]: value })
+    // The ledger shows a loan's meeting only to whoever asks for it.
+    const isShown = () => term !== 'meeting' || /[=,]meeting/.test(lastTarget(proxy))
+    const alters = ({ body }: { body: object }) =>
+      void (isShown() && Object.assign(body, { [term]: value }))
     proxy.interferences = [{ of: loan, on: 'reads', alters }]
     const record = await operate(service.call, 'LOAN_UPDATE', { externalId: loan, principal: 1 })
-    t.match(record, { status: 'failed', error_message: new RegExp(term) })
+    const name = term === 'isTopup' ? 'loanIdToClose' : term
+    t.match(record, { status: 'failed', error_message: new RegExp(name) })
     t.match(record.failure_response, { errors: [{ userMessageGlobalisationCode: NOT_KEPT }] })
   }
   t.strictSame(await writesOn(service, loan), ['CREATE/LOAN'])
 })
 
 const NOT_KEPT = 'loanops.term.not.kept'
+
+const lastTarget = ({ targets }: { targets: string[] }) => decodeURIComponent(targets.at(-1) ?? '')

@@ -38,7 +38,7 @@ type Query = Record<string, string>
 type Body = Record<string, unknown>
 const QUERIES: Record<keyof Loans, Query> = {
   alone: {},
-  charges: { associations: 'charges' },
+  charges: { associations: 'charges,meeting' },
   transactions: { associations: 'transactions' },
   dues: { associations: 'transactions,repaymentSchedule' },
 }

@@ -38,6 +38,9 @@ export type LedgerLoan = OwnTerms & {
   transactionProcessingStrategyCode: string
   repaymentFrequencyDayOfWeekType?: Option
   isFloatingInterestRate?: boolean
+  /** The meeting of its group on whose days it is repaid. */
+  meeting?: Option
+  isTopup?: boolean
   interestRateDifferential?: number
   isInterestRecalculationEnabled?: boolean
   loanScheduleType?: ScheduleType

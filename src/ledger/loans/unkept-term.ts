@@ -4,5 +4,9 @@ import type { LedgerLoan } from './loan.ts'
 export function unkeptTerm(loan: LedgerLoan): string | undefined {
   if ((loan.repaymentFrequencyDayOfWeekType?.id ?? 0) > 0) return 'repaymentFrequencyDayOfWeekType'
   if (loan.isFloatingInterestRate) return 'isFloatingInterestRate'
+  // The ledger would count its instalments from the disbursement and forget the meeting.
+  if (loan.meeting) return 'meeting'
+  // The ledger fails on a top-up that does not name the older loan again.
+  if (loan.isTopup) return 'loanIdToClose'
   return loan.interestRateDifferential ? 'interestRateDifferential' : undefined
 }
