@@ -40,6 +40,8 @@ const schema = updateOf(ExternalId, {
 type Changes = Omit<Static<typeof schema>, 'externalId'>
 
 const UPDATE = 'LOAN_UPDATE'
+/** Fineract's way of calculating interest by the periods of the repayments. */
+const SAME_AS_REPAYMENT = 1
 
 export const loanUpdate = operation({
   name: UPDATE,
@@ -132,6 +134,7 @@ function mergeChanges(loan: LedgerLoan, changes: Changes) {
     interestRatePerPeriod: changes.interestRatePerPeriod ?? loan.interestRatePerPeriod,
     interestType: loan.interestType.id,
     interestCalculationPeriodType: loan.interestCalculationPeriodType.id,
+    ...partPeriods(loan),
     amortizationType: loan.amortizationType.id,
     transactionProcessingStrategyCode: loan.transactionProcessingStrategyCode,
     submittedOnDate,
@@ -155,6 +158,14 @@ function notMultiple(body: ReturnType<typeof mergeChanges>): string {
   return finer.loanTermFrequencyType === type
     ? reason
     : `${reason}: name loanTermFrequency (${loanTermFrequency}) and loanTermFrequencyType ("${type}") as well, and it becomes ${finer.loanTermFrequency} ${finer.loanTermFrequencyType}`
+}
+
+/** Where the ledger gets no rule for the interest of part periods, it takes the product's. With daily interest, it refuses one. */
+function partPeriods(loan: LedgerLoan) {
+  const isByPeriod = loan.interestCalculationPeriodType.id === SAME_AS_REPAYMENT
+  return isByPeriod
+    ? { allowPartialPeriodInterestCalcualtion: loan.allowPartialPeriodInterestCalculation }
+    : {}
 }
 
 function startDates({ expectedFirstRepaymentOnDate, interestChargedFromDate }: LedgerLoan) {

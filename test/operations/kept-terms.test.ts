@@ -13,6 +13,7 @@ import {
   writesOn,
 } from '../support/ledger/loans.ts'
 import { givenProduct } from '../support/ledger/products.ts'
+import { ledgerBody } from '../support/ledger/proxy.ts'
 import { throughProxy } from '../support/ledger/through-proxy.ts'
 import { operate, startTestService } from '../support/service.ts'
 
@@ -149,6 +150,45 @@ t.test('LOAN_UPDATE refuses to lose a term that it cannot send again', async t =
   }
   t.strictSame(await writesOn(service, loan), ['CREATE/LOAN'])
 })
+
+t.test(
+  'LOAN_UPDATE sends the rule of the loan, not its product’s, for interest of part periods',
+  async t => {
+    const { proxy, service } = await throughProxy(t)
+    const loan = await ledgerLoan(service)
+    const has = (allowPartialPeriodInterestCalculation: boolean, byPeriod = 1) => ({
+      of: loan,
+      on: 'reads' as const,
+      alters: ({ body }: { body: object }) =>
+        void Object.assign(body, {
+          allowPartialPeriodInterestCalculation,
+          interestCalculationPeriodType: { id: byPeriod },
+        }),
+    })
+    const without = {
+      of: '"interestCalculationPeriodType":0,"amortizationType"',
+      body: ledgerBody(400, 'none'),
+    }
+    const sent = (is: boolean) => ({
+      of: `"allowPartialPeriodInterestCalcualtion":${is}`,
+      body: ledgerBody(400, String(is)),
+    })
+    const writes = [sent(true), sent(false), without].map(one => ({
+      ...one,
+      on: 'writes' as const,
+      status: 400,
+    }))
+    for (const [rule, expected] of [
+      [has(true), 'true'],
+      [has(false), 'false'],
+      [has(true, 0), 'none'],
+    ] as const) {
+      proxy.interferences = [rule, ...writes]
+      const record = await operate(service.call, 'LOAN_UPDATE', { externalId: loan, principal: 1 })
+      t.match(record.failure_response, { errors: [{ userMessageGlobalisationCode: expected }] })
+    }
+  },
+)
 
 const NOT_KEPT = 'loanops.term.not.kept'
 

@@ -34,6 +34,7 @@ export type LedgerLoan = OwnTerms & {
   interestRateFrequencyType?: Option
   interestType: Option
   interestCalculationPeriodType: Option
+  allowPartialPeriodInterestCalculation?: boolean
   amortizationType: Option
   transactionProcessingStrategyCode: string
   repaymentFrequencyDayOfWeekType?: Option
