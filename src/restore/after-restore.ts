@@ -54,10 +54,11 @@ export function afterRestore(
     )
     for (const account of gatewayAccounts)
       await requestBackfill(trx, boss, account, { from, to, lender: account.lender })
-    // What ran out of time here may have been done since the back-up: each is tried again before it can fail.
+    // What ran out of time here may have been done since the back-up: each is tried again before it can fail. This pause is
+    // over at once: `now()` is also what the statements below compare it with.
     await sql`
       insert into loanops.ledger_pause (id, reason, since, until)
-      select ${newId()}, 'restored from a back-up', min(accepted_at), clock_timestamp()
+      select ${newId()}, 'restored from a back-up', min(accepted_at), now()
         from loanops.operation where status = 'processing' having count(*) > 0`.execute(trx)
     if (withPause) await pauseLedger(trx, { reason: 'restored from a back-up', until: null }, ASKER)
     const fetched = gatewayAccounts.map(({ gateway, lender }) =>

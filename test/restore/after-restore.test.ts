@@ -186,7 +186,9 @@ t.test('an operation that was tried before the back-up is not failed unseen', as
   await serving(env(url), async call => {
     t.match(await ending(call, id), { status: 'success' })
   })
-  t.equal((await command(env(restored), '--since', since)).code, 0)
+  const { code, printed } = await command(env(restored), '--since', since)
+  t.equal(code, 0)
+  t.match(printed, /: 1 operations, 0 portfolio migrations\. They run with the first worker/)
   await serving(env(restored), async call => {
     t.match(await ending(call, id), { status: 'success' })
   })
