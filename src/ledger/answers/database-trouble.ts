@@ -1,10 +1,10 @@
-/** The words of PostgreSQL, MySQL and MariaDB, of their drivers and of pools, for what they cannot do for a while. */
+/** The words of PostgreSQL, MySQL, MariaDB and its clusters, of their drivers, proxies and pools, for what they cannot do for a while. */
 const PHRASES = [
   /\bI\/O error/i,
-  /connection.*(closed|reset|refused|failed|not available)/i,
-  /\b(closed the connection|terminating connection|connection slots|link failure|broken pipe|socket)/i,
-  /\b(read-only|shutting down|starting up|recovery mode|too many (clients|connections))/i,
-  /\b(canceling statement|lock wait timeout|deadlock|could not serialize)/i,
+  /connection.*(closed|reset|refused|failed|failure|killed|not available)/i,
+  /\b(closed the connection|terminating connection|connection slots|link failure|broken pipe|socket|lost connection|WSREP)/i,
+  /\b(read-only|shutting down|shutdown in progress|starting up|recovery mode|accepting connections|too many (clients|connections))/i,
+  /\b(canceling statement|query execution was interrupted|lock wait timeout|deadlock|could not serialize)/i,
   /\b(no space left|out of (shared )?memory|is full$)/i,
   // After a migration, or behind a pool that shares connections.
   /\b(cached plan|prepared statement)/i,

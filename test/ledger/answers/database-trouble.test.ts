@@ -26,6 +26,14 @@ const PASSING = [
   'Lock wait timeout exceeded; try restarting transaction',
   '(conn=5) unexpected end of stream, read 0 bytes from 4 (socket was closed by server)',
   'The table ‘m_loan’ is full',
+  'FATAL: the database system is not yet accepting connections',
+  'WSREP has not yet prepared node for application use',
+  'WSREP replication failed. Check your wsrep connection state and retry the query.',
+  'Server shutdown in progress',
+  'Query execution was interrupted',
+  '(conn=9) Connection was killed',
+  'Lost connection to backend server: network error (db-1)',
+  'The active SQL connection has changed due to a connection failure. Please re-configure session state if required.',
   'HikariPool-1 - Connection is not available, request timed out after 30000ms',
 ]
 const LASTING = [
