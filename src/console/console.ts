@@ -1,3 +1,4 @@
+import createError from '@fastify/error'
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { countOpenApprovals } from '../accounts/approvals/find-approvals.ts'
 import { logLosses, openDatabase } from '../database/database.ts'
@@ -12,7 +13,6 @@ import { answerInTime, withinPatience } from './frame/in-time.ts'
 import type { PageContext } from './page-context.ts'
 import { PAGES } from './pages.ts'
 import { refuseCrossOrigin } from './session/cross-origin.ts'
-import { refuseBearer } from './session/refuse-bearer.ts'
 import { readSessions, requireSession } from './session/session.ts'
 
 declare module 'fastify' {
@@ -103,4 +103,19 @@ async function sendHeaders(request: FastifyRequest, reply: FastifyReply): Promis
 /** The challenge is never Basic, for which browsers would ask people. */
 async function sendChallenge(_: FastifyRequest, reply: FastifyReply): Promise<void> {
   if (reply.statusCode === 401) reply.header('www-authenticate', 'Form realm="LoanOps"')
+}
+
+const NoBearerHere = createError(
+  // The code is not UNAUTHORIZED, for which the console would lead to the login.
+  'INVALID_CREDENTIALS',
+  'The console takes no access token. Log in with its form, without the header Authorization.',
+  401,
+)
+
+/**
+ * Refuses a Bearer, which is neither ignored nor accepted here. Other schemes are for a proxy in front, such as one
+ * that asks for a password of its own.
+ */
+async function refuseBearer({ headers }: FastifyRequest): Promise<void> {
+  if (/^bearer\b/i.test(headers.authorization ?? '')) throw new NoBearerHere()
 }

@@ -3,24 +3,27 @@ import { sql } from 'kysely'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { read, toRead } from '../../accounts/access/needs.ts'
 import { auditExport } from '../../accounts/audit.ts'
+import { BUCKETS, type Bucket } from '../../books/reconciliation/buckets.ts'
+import { NO_CURRENCY } from '../../books/reconciliation/day-record.ts'
 import { daysCsv } from '../../books/reconciliation/days-csv.ts'
 import { DaysQuery, withDays } from '../../books/reconciliation/days-query.ts'
-import { totalOf } from '../../books/reconciliation/find-days.ts'
+import { type findDays, totalOf } from '../../books/reconciliation/find-days.ts'
 import { newestDays } from '../../books/reconciliation/newest-days.ts'
 import type { App } from '../../http/app.ts'
 import { csvDownload, limitExports } from '../../http/csv-download.ts'
 import { only } from '../../http/fields/schemas.ts'
 import { answerPage } from '../frame/answer.ts'
-import { count } from '../frame/formats.ts'
+import { amount, count } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { live, Refresh, refreshLink } from '../frame/live.ts'
 import { urlWith } from '../frame/url.ts'
-import { filterForm } from '../lists/filter-form.ts'
+import { column, numberColumn } from '../lists/columns.ts'
+import { capital, filterForm } from '../lists/filter-form.ts'
 import { firstOf } from '../lists/first-of.ts'
+import type { ListColumn } from '../lists/list.ts'
 import { table } from '../lists/table.ts'
 import type { PageContext } from '../page-context.ts'
 import { words } from '../text/words.ts'
-import { bookColumns } from './book-columns.ts'
 
 const pageSchema = { querystring: only({ ...DaysQuery.properties, refresh: Refresh }) }
 
@@ -87,3 +90,41 @@ async function unbalancedDays(db: PageContext['db']): Promise<Html> {
       html`<li><a href="/console/books?${new URLSearchParams({ from: day, to: day, lender, gateway }).toString()}">${day}</a> ${lender} ${words(gateway)}</li>`,
   )}</ul>${rest}</section>`
 }
+
+type BookDay = Awaited<ReturnType<typeof findDays>>[number]
+
+const bookColumns: ListColumn<BookDay>[] = [
+  column('day', 'Day'),
+  column(
+    'lender',
+    'Lender, gateway',
+    ({ lender, gateway }) => html`${lender}<br>${words(gateway)}`,
+  ),
+  numberColumn('captured', 'Captured', ({ captured, currency, statement }) =>
+    captured === null ? `${statement ?? 'no'} statement` : inWords(captured, currency),
+  ),
+  ...BUCKETS.map(bucket => ({
+    name: bucket,
+    title: capital(words(bucket)),
+    isNumber: true,
+    cell: (day: BookDay) => figure(day, bucket),
+  })),
+  column('balanced', 'Balanced', ({ balanced }) =>
+    balanced
+      ? html`<span class="good">balanced</span>`
+      : html`<span class="bad">not balanced</span>`,
+  ),
+]
+
+function figure({ day, lender, gateway, currency, buckets }: BookDay, bucket: Bucket): Html | null {
+  const found = buckets[bucket]
+  if (found.payments === 0) return null
+  const of = { day, lender, gateway, bucket, currency: currency ?? NO_CURRENCY }
+  const query = new URLSearchParams(of)
+  return html`<a href="/console/books/payments?${query.toString()}">${inWords(found, currency)}</a>`
+}
+
+const inWords = (
+  { payments, amount: sum }: { payments: number; amount: string },
+  currency: string | null,
+) => `${count(payments)}: ${amount(sum, currency)}`

@@ -1,4 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
+import type { FastifyRequest } from 'fastify'
+import { html } from 'hono/html'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { toDo, toOperate, toRead } from '../../accounts/access/needs.ts'
 import type { App } from '../../http/app.ts'
@@ -7,18 +9,21 @@ import { IdParams, Note } from '../../http/fields/text-fields.ts'
 import { invalidField } from '../../http/problem.ts'
 import { newId } from '../../ids.ts'
 import { answerPage } from '../frame/answer.ts'
+import { facts } from '../frame/facts.ts'
+import { count, type Formats } from '../frame/formats.ts'
 import { performForm } from '../frame/forms/perform-form.ts'
-import { Refresh } from '../frame/live.ts'
+import { type Html, nothing } from '../frame/html.ts'
+import { live, Refresh } from '../frame/live.ts'
 import { bulkPath } from '../frame/paths.ts'
 import { operationFilters } from '../lists/operation-filters.ts'
 import { paymentFilters } from '../lists/payment-filters.ts'
 import type { PageContext } from '../page-context.ts'
 import { bulkCall } from './bulk-call.ts'
-import { bulkProgress } from './bulk-progress.ts'
-import { countItems, findBulk, isMade, MAX_BULK_ITEMS, stopBulk } from './bulk-store.ts'
+import { type Bulk, countItems, findBulk, isMade, MAX_BULK_ITEMS, stopBulk } from './bulk-store.ts'
 import { confirmation } from './confirmation.ts'
 import { DECISION_NAMES, DECISIONS } from './decisions.ts'
 import { matchingItems } from './matching-items.ts'
+import { matchingList } from './matching-list.ts'
 
 const FILTERS = { operations: operationFilters, payments: paymentFilters }
 const fields = {
@@ -80,4 +85,29 @@ function check({ decision, note, ...filter }: Static<typeof Wanted>): void {
   for (const name of Object.keys(filter))
     if (!(name in FILTERS[about])) throw invalidField(`/${name}`, 'is not a known field')
   if (needsNote && note === undefined) throw invalidField('/note', 'is required: say why')
+}
+
+function bulkProgress(bulk: Bulk, request: FastifyRequest, formats: Formats): Html {
+  const { decision, filter, status, total, done, refused, reasons, note } = bulk
+  const { about, label } = DECISIONS[decision]
+  const isRunning = status === 'running'
+  const content = html`<label>${count(done + refused)} of ${count(total)} ${about} <progress value="${done + refused}" max="${Math.max(total, 1)}"></progress></label>
+${facts([
+  ['Status', status],
+  ['Decision', label],
+  ['Filter', matchingList(decision, filter)],
+  ['By', bulk.actor],
+  ['Note', note],
+  ['Done', count(done)],
+  ['Refused', count(refused)],
+  ['Began', formats.time(bulk.createdAt)],
+  ['Ended', formats.time(bulk.endedAt)],
+])}
+${reasons.length === 0 ? nothing : html`<h2>Why some were refused</h2><dl class="figures box">${reasons.map(one => html`<dt>${one.reason}</dt><dd>${count(one.count)}</dd>`)}</dl>`}
+${
+  isRunning && request.user.role !== 'viewer'
+    ? html`<form method="post" action="${bulkPath(bulk.id)}/stop"><button type="submit" class="secondary">Stop</button></form>`
+    : nothing
+}`
+  return html`<h1>Bulk action</h1>${live(request.url, isRunning ? {} : { refresh: 'off' }, content)}`
 }

@@ -1,9 +1,15 @@
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
-import { callbackFilters } from '../../callbacks/callback-record.ts'
-import { listCallbacks, matchingCallbacks } from '../../callbacks/find-callbacks.ts'
-import { type Html, link } from '../frame/html.ts'
+import { CALLBACK_STATES, callbackFilters } from '../../callbacks/callback-record.ts'
+import {
+  type CallbackFilter,
+  listCallbacks,
+  matchingCallbacks,
+} from '../../callbacks/find-callbacks.ts'
+import { CALLBACK_TYPES } from '../../config/settings/callback-settings.ts'
+import type { Formats } from '../frame/formats.ts'
+import { type Html, link, nothing } from '../frame/html.ts'
 import { callbackPath } from '../frame/paths.ts'
 import { column, exportOnly, idColumn, numberColumn } from '../lists/columns.ts'
 import { countUpTo } from '../lists/count.ts'
@@ -12,7 +18,6 @@ import { listPage } from '../lists/list-routes.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
 import { localPeriod } from '../text/local-time.ts'
-import { replayForms } from './replay-forms.ts'
 import { callbackSubject } from './subject-of.ts'
 
 type CallbackRow = Awaited<ReturnType<typeof listCallbacks>>['page'][number]
@@ -53,4 +58,22 @@ function callbackColumns({ formats }: PageContext): ListColumn<CallbackRow>[] {
     timeColumn(formats, 'delivered_at', 'Delivered'),
     ...exportOnly('type'),
   ]
+}
+
+function replayForms(formats: Formats, { state = 'failed', type, from, to }: CallbackFilter): Html {
+  const local = (time?: string) => formats.text(time).replace(' ', 'T')
+  const option = (one: string, chosen: string | undefined) =>
+    html`<option value="${one}" ${one === chosen ? html`selected` : nothing}>${one}</option>`
+  return html`<h2>Actions</h2><div class="forms">
+<form action="/console/callbacks/replay"><h3>Replay</h3>
+<label>From <input type="datetime-local" step="1" name="from" required value="${local(from)}"></label>
+<label>To <input type="datetime-local" step="1" name="to" required value="${local(to)}"></label>
+<p><small>In the ledger’s time zone.</small></p>
+<label>State <select name="state">${CALLBACK_STATES.map(one => option(one, state))}</select></label>
+<label>Type <select name="type"><option value="">any</option>${CALLBACK_TYPES.map(one => option(one, type))}</select></label>
+<button type="submit" class="secondary">Count</button></form>
+<form method="post" action="/console/callbacks/resume"><h3>Resume after 410</h3>
+<p>Start sending callbacks again.</p>
+<button type="submit" class="secondary">Resume callbacks</button></form>
+</div>`
 }

@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { operate, toRead } from '../../accounts/access/needs.ts'
+import type { Role } from '../../accounts/account.ts'
 import type { App } from '../../http/app.ts'
 import { only } from '../../http/fields/schemas.ts'
 import { Note } from '../../http/fields/text-fields.ts'
@@ -10,14 +11,13 @@ import { resumeLedger } from '../../operations/pause/pause-ledger.ts'
 import { requestBatchNow } from '../../payments/batch/request-batch.ts'
 import { answerPage } from '../frame/answer.ts'
 import { formRoutes } from '../frame/forms/form-routes.ts'
-import type { Html } from '../frame/html.ts'
+import { type Html, nothing } from '../frame/html.ts'
 import { live, liveQuery, refreshLink } from '../frame/live.ts'
 import { doneNotice, donePath } from '../frame/notice.ts'
 import { sharedLoad } from '../lists/shared-load.ts'
 import type { PageContext } from '../page-context.ts'
 import { localTime } from '../text/local-time.ts'
 import { charts } from './charts.ts'
-import { ledgerForms } from './ledger-forms.ts'
 import { loadState, type State } from './state.ts'
 import { tiles } from './tiles.ts'
 
@@ -71,4 +71,24 @@ type Loaded = { state: State; above: Html; below: Html }
 async function load(context: PageContext): Promise<Loaded> {
   const state = await loadState(context)
   return { state, above: charts(state.history), below: tiles(state, context.formats) }
+}
+
+function ledgerForms({ pause }: State, role: Role): Html {
+  if (role === 'viewer') return nothing
+  return html`<h2>Actions</h2><div class="forms">
+${
+  pause === null
+    ? nothing
+    : html`<form method="post" action="/console/resume"><h3>Resume writes to the ledger</h3>
+<p>Whatever waits continues within a few seconds.</p><button type="submit">Resume</button></form>`
+}
+<form method="post" action="/console/pause"><h3>${pause === null ? 'Pause writes to the ledger' : 'Change the pause'}</h3>
+<label>Reason <input name="reason" required maxlength="1000" value="${pause?.reason ?? ''}"></label>
+<label>Until <input name="until" type="datetime-local"></label>
+<p><small>In the ledger’s time zone; empty: until somebody resumes. Intake, webhooks and reads continue.</small></p>
+<button type="submit" class="secondary">Pause</button></form>
+<form method="post" action="/console/batch"><h3>Post payments now</h3>
+<p>Reads new events and posts what can be posted, without waiting for the next half hour.</p>
+<button type="submit" class="secondary">Start a batch</button></form>
+</div>`
 }

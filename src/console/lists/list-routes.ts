@@ -4,11 +4,13 @@ import type { FastifyRequest } from 'fastify'
 import { html } from 'hono/html'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { auditExport } from '../../accounts/audit.ts'
+import { asCsv, BOM } from '../../csv/as-csv.ts'
+import { escapeFormula } from '../../csv/formula.ts'
 import type { Database } from '../../database/database.ts'
 import type { App } from '../../http/app.ts'
 import { csvDownload, limitExports } from '../../http/csv-download.ts'
 import { only } from '../../http/fields/schemas.ts'
-import { withList } from '../../http/lists/cursor.ts'
+import { type FoundPage, withList } from '../../http/lists/cursor.ts'
 import { listQuery } from '../../http/lists/list-query.ts'
 import type { PageRange } from '../../http/lists/page-of-view.ts'
 import { answerPage } from '../frame/answer.ts'
@@ -19,11 +21,10 @@ import { doneNotice } from '../frame/notice.ts'
 import { urlWith } from '../frame/url.ts'
 import type { PageContext } from '../page-context.ts'
 import { countText } from './count.ts'
-import { exportCsv } from './export-csv.ts'
 import { filterForm } from './filter-form.ts'
-import type { Filter, List } from './list.ts'
+import type { Filter, List, ListColumn } from './list.ts'
 import { sharedLoad } from './shared-load.ts'
-import { table } from './table.ts'
+import { cellText, table } from './table.ts'
 
 /** A page is made at most once per interval and role, however many people look at it. */
 const FRESH_MS = 1_000
@@ -143,3 +144,31 @@ function inWords(total: number | null, shown: number): string {
   if (total === null) return `${inDigits(shown)} shown, and more`
   return total === 1 ? '1 row' : `${countText(total)} rows`
 }
+
+/** Rows held in memory during an export: at some kB each, a few MB, whatever the size of the list. */
+const ROWS_AT_ONCE = 500
+
+type Load<Row> = (range: PageRange) => Promise<FoundPage<Row>>
+
+/** Loads the first rows before the answer begins: once it has begun, a filter can no longer be refused. */
+async function exportCsv<Row extends object>(
+  columns: ListColumn<Row>[],
+  load: Load<Row>,
+): Promise<AsyncGenerator<string>> {
+  return csvOf(columns, load, await load({ limit: ROWS_AT_ONCE }))
+}
+
+async function* csvOf<Row extends object>(
+  columns: ListColumn<Row>[],
+  load: Load<Row>,
+  first: FoundPage<Row>,
+): AsyncGenerator<string> {
+  yield BOM + asCsv([columns.map(({ name, exported }) => exported?.name ?? name)])
+  for (let part = first; ; part = await load({ limit: ROWS_AT_ONCE, cursor: part.next_cursor })) {
+    yield asCsv(part.page.map(row => columns.map(column => escapeFormula(exportText(column, row)))))
+    if (part.next_cursor === null) return
+  }
+}
+
+const exportText = <Row extends object>({ name, exported }: ListColumn<Row>, row: Row) =>
+  exported?.text(row) ?? cellText(row, name)

@@ -1,11 +1,18 @@
+import { html } from 'hono/html'
+import { sql } from 'kysely'
+import { MAX_BACKFILL_DAYS } from '../../books/backfill/request-backfill-now.ts'
+import type { Config } from '../../config/config.ts'
+import type { Database } from '../../database/database.ts'
 import type { App } from '../../http/app.ts'
+import { type PageRange, pageOfView } from '../../http/lists/page-of-view.ts'
 import type { Formats } from '../frame/formats.ts'
+import type { Html } from '../frame/html.ts'
 import { column, idColumn, numberColumn } from '../lists/columns.ts'
+import { countUpTo } from '../lists/count.ts'
+import type { List, ListColumn } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
 import { timeColumn } from '../lists/time-column.ts'
-import { viewList } from '../lists/view-list.ts'
 import type { PageContext } from '../page-context.ts'
-import { gatewayForms } from './gateway-forms.ts'
 
 const lastError = idColumn('last_error', 'Last error')
 
@@ -75,3 +82,45 @@ const backfills = (formats: Formats) => ({
     lastError,
   ],
 })
+
+function gatewayForms({ gateways, lenders }: Config): Html {
+  const choice = html`<label>Gateway <select name="gateway">${gateways.map(({ name }) => html`<option value="${name}">${name}</option>`)}</select></label>`
+  const codes = [...lenders.keys()].map(code => html`<option value="${code}">${code}</option>`)
+  return html`<h2>Actions</h2><div class="forms">
+<form method="post" action="/console/backfills"><h3>Fetch from a gateway</h3>${choice}
+<label>Lender <select name="lender"><option value="">the gateway’s own account</option>${codes}</select></label>
+<label>From <input type="datetime-local" name="from" required></label>
+<label>To <input type="datetime-local" name="to" required></label>
+<p><small>In the ledger’s time zone, at most ${MAX_BACKFILL_DAYS} days. Stores what webhooks missed.</small></p>
+<button type="submit" class="secondary">Fetch</button></form>
+<form method="post" action="/console/statements" enctype="multipart/form-data" data-upload><h3>Upload a gateway’s report</h3>${choice}
+<label>Lender <select name="lender">${codes}</select></label>
+<label>File <input type="file" name="file" accept=".csv,text/csv" required></label>
+<p><small>Each day of its valid rows then counts as complete, and a day with a refused row as partial. <a href="/console/statements/template.csv" download>Template</a> <a href="/console/books/statements">Uploaded reports</a></small></p>
+<progress hidden aria-label="Sent"></progress><p role="status"></p>
+<button type="submit" class="secondary">Upload</button></form>
+</div>`
+}
+
+type Row = Record<string, unknown>
+type ViewList = {
+  path: string
+  title: string
+  empty: string
+  view: string
+  /** A column with a UUIDv7, to sort newest first. */
+  key: string
+  columns: ListColumn<Row>[]
+}
+
+function viewList(db: Database, { view, key, ...list }: ViewList): List<Record<never, never>, Row> {
+  const from = sql.table(`ops.${view}`)
+  return {
+    ...list,
+    filters: {},
+    cursor: ['uuid'],
+    load: (range: PageRange) =>
+      pageOfView(db, range, { key, select: sql<Row>`select * from ${from}` }),
+    count: () => countUpTo(db, sql`select from ${from}`),
+  }
+}

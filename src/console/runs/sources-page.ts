@@ -1,16 +1,16 @@
 import { html } from 'hono/html'
 import { type RawBuilder, sql } from 'kysely'
 import { toRead } from '../../accounts/access/needs.ts'
+import type { Role } from '../../accounts/account.ts'
 import type { App } from '../../http/app.ts'
 import { answerPage } from '../frame/answer.ts'
-import type { Content, Html } from '../frame/html.ts'
+import { type Content, type Html, nothing } from '../frame/html.ts'
 import { DoneQuery, doneNotice } from '../frame/notice.ts'
 import { capital } from '../lists/filter-form.ts'
 import { firstOf } from '../lists/first-of.ts'
 import { cellText, table } from '../lists/table.ts'
 import type { PageContext } from '../page-context.ts'
 import { words } from '../text/words.ts'
-import { sourceForms } from './source-forms.ts'
 
 const MAX_SHOWN = 200
 const schema = { querystring: DoneQuery }
@@ -87,3 +87,20 @@ export function sourcesPage(app: App, { db, formats }: PageContext): void {
 const isNumber = (rows: Row[], name: string) =>
   rows.some(row => row[name] !== null) &&
   rows.every(row => row[name] === null || /^\d+(\.\d+)?$/.test(cellText(row, name)))
+
+function sourceForms(deadQueues: string[], sources: string[], role: Role): Html {
+  if (role === 'viewer') return nothing
+  const option = (one: string) => html`<option value="${one}">${one}</option>`
+  const requeue = html`<form method="post" action="/console/sources/redrive"><h3>Requeue failed jobs</h3>
+<p>Puts its jobs back into their queue. Fix the cause first.</p>
+<label>Queue <select name="queue">${deadQueues.map(option)}</select></label>
+<button type="submit" class="secondary">Requeue</button></form>`
+  const reread = html`<form method="post" action="/console/sources/reread"><h3>Read events again</h3>
+<p>The next batch rereads the events that the source’s base view could not read or did not know.</p>
+<label>Source <select name="source">${sources.map(option)}</select></label>
+<label>Since <input type="datetime-local" name="since" required></label>
+<p><small>In the ledger’s time zone.</small></p>
+<button type="submit" class="secondary">Read again</button></form>`
+  if (deadQueues.length + sources.length === 0) return nothing
+  return html`<h2>Actions</h2><div class="forms">${deadQueues.length === 0 ? nothing : requeue}${sources.length === 0 ? nothing : reread}</div>`
+}

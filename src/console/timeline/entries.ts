@@ -6,7 +6,7 @@ import { decodeCursor, type Shape } from '../../http/lists/cursor.ts'
 import type { AttemptItem } from '../../operations/reading/operation-record.ts'
 import type { PaymentKind, PaymentState } from '../../payments/payment-record.ts'
 
-export const ENTRIES_PER_PAGE = 50
+const ENTRIES_PER_PAGE = 50
 /** A loan has far fewer operations or payments than this: a flood of them cannot delay the page. */
 const MAX_SUBJECTS = 5_000
 
@@ -67,7 +67,7 @@ export type ActionEntry = Placed &
   Row<'loanops.audit', 'actor' | 'action' | 'subject'> & { detail: Record<string, unknown> }
 
 /** Operations in the order in which they were accepted, which is not always that of their times. */
-export async function findOperations(db: Database, subject: Subject, { operation }: Shown) {
+async function findOperations(db: Database, subject: Subject, { operation }: Shown) {
   const { rows } = await sql<OperationEntry>`
     select o.tracking_id, o.operation_type, o.status, o.waiting_for, o.next_try_at, o.error_message, o.last_error,
            o.accepted_at as at, o.seq as place, o.processed_at, coalesce(tried.attempts, '[]') as attempts
@@ -84,7 +84,7 @@ export async function findOperations(db: Database, subject: Subject, { operation
   return rows
 }
 
-export async function findPaymentEntries(db: Database, subject: Subject, { payment }: Shown) {
+async function findPaymentEntries(db: Database, subject: Subject, { payment }: Shown) {
   if (subject.kind === 'client') return []
   const { rows } = await sql<PaymentEntry>`
     select p.gateway, p.gateway_payment_id, p.kind, p.state, p.reason, p.objection, p.waiting_for, p.next_try_at,
@@ -103,7 +103,7 @@ export async function findPaymentEntries(db: Database, subject: Subject, { payme
   return rows
 }
 
-export async function findCallbacks(db: Database, subject: Subject, { callback }: Shown) {
+async function findCallbacks(db: Database, subject: Subject, { callback }: Shown) {
   const { rows } = await sql<CallbackEntry>`
     select callback_id, type, state, attempts, last_error, created_at as at, seq as place from ops.callback
      where subject = ${subjectText(subject)} and ${callback === undefined ? sql`true` : sql`seq < ${callback}`}
@@ -111,7 +111,7 @@ export async function findCallbacks(db: Database, subject: Subject, { callback }
   return rows
 }
 
-export async function findActions(db: Database, subject: Subject, { action }: Shown) {
+async function findActions(db: Database, subject: Subject, { action }: Shown) {
   const onPayments = sql`
     union all select o.gateway || '/' || o.gateway_payment_id from (${paymentsOf(subject.id)}) o`
   const { rows } = await sql<ActionEntry>`
@@ -154,3 +154,41 @@ function isBefore(at: string, id: string, place: string | undefined): RawBuilder
   return sql`(${sql.ref(at)}, ${sql.ref(id)})
     < (timestamptz 'epoch' + ${microseconds}::bigint * interval '1 microsecond', ${last}::uuid)`
 }
+
+type Page = { entries: Entry[]; older: Shown | null }
+
+/** The entries of a subject, the newest first. */
+export async function findEntries(db: Database, subject: Subject, shown: Shown): Promise<Page> {
+  const [callbacks, actions, operations, payments] = await Promise.all([
+    findCallbacks(db, subject, shown),
+    findActions(db, subject, shown),
+    findOperations(db, subject, shown),
+    findPaymentEntries(db, subject, shown),
+  ])
+  // If entries have the same time, an effect is listed above its cause, as the newest come first.
+  const found = merged([
+    callbacks.map(callback => ({ ...placed(callback), kind: 'callback' as const, callback })),
+    actions.map(action => ({ ...placed(action), kind: 'action' as const, action })),
+    operations.map(operation => ({ ...placed(operation), kind: 'operation' as const, operation })),
+    payments.map(payment => ({ ...placed(payment), kind: 'payment' as const, payment })),
+  ])
+  const entries = found.slice(0, ENTRIES_PER_PAGE)
+  const last = Object.fromEntries(entries.map(({ kind, place }) => [kind, place]))
+  return { entries, older: found.length > entries.length ? { ...shown, ...last } : null }
+}
+
+const placed = ({ at, place }: Pick<Entry, 'at' | 'place'>) => ({ at, place })
+
+/** Merges lists and keeps the order within each: the next page begins where each of them was left. */
+function merged(lists: Entry[][]): Entry[] {
+  const left = lists.map(list => [...list])
+  const all: Entry[] = []
+  for (;;) {
+    const [first] = left.filter(list => list.length > 0).toSorted((a, b) => headOf(b) - headOf(a))
+    const newest = first?.shift()
+    if (newest === undefined) return all
+    all.push(newest)
+  }
+}
+
+const headOf = ([first]: Entry[]) => first?.at.getTime() ?? 0

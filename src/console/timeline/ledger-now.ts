@@ -3,16 +3,15 @@ import { type Day, isoDay } from '../../day.ts'
 import { LedgerTrouble } from '../../ledger/answers/answer.ts'
 import type { Reader } from '../../ledger/calls/client.ts'
 import { findClient } from '../../ledger/client-record.ts'
-import { findLoan } from '../../ledger/loans/loan-calls.ts'
+import { findLoan, type LoanWithDues } from '../../ledger/loans/loan-calls.ts'
 import { stands } from '../../ledger/loans/transaction.ts'
 import { facts } from '../frame/facts.ts'
 import { amount, type Formats } from '../frame/formats.ts'
-import type { Html } from '../frame/html.ts'
+import type { Content, Html } from '../frame/html.ts'
 import { column, idColumn, numberColumn } from '../lists/columns.ts'
 import { table } from '../lists/table.ts'
 import type { PageContext } from '../page-context.ts'
 import type { Subject } from './entries.ts'
-import { loanDues } from './loan-dues.ts'
 
 /** A page must be answered within five seconds, whatever the ledger does. */
 const PATIENCE_MS = 2_500
@@ -87,4 +86,31 @@ async function clientNow(ledger: Reader, id: string): Promise<Html> {
     ['Active', client.active === true ? 'yes' : 'no'],
     ['Id at the ledger', String(client.id)],
   ])
+}
+
+/** The amounts that the ledger calls paid, overdue and due next. */
+function loanDues(loan: LoanWithDues, today: string): [string, Content][] {
+  const { summary, repaymentSchedule, currency } = loan
+  if (summary === undefined) return []
+  const sum = (value: number) => amount(String(value), currency.code)
+  const next = repaymentSchedule?.periods.find(
+    ({ period, complete, dueDate }) =>
+      period !== undefined && complete !== true && isoDay(dueDate) >= today,
+  )
+  return [
+    ['Payments received', sum(summary.totalRepayment)],
+    [
+      'Due next',
+      next === undefined
+        ? 'nothing'
+        : `${sum(next.totalOutstandingForPeriod)} on ${isoDay(next.dueDate)}`,
+    ],
+    ['Overdue', overdue(summary.totalOverdue, summary.overdueSinceDate)],
+    ['Outstanding in all', sum(summary.totalOutstanding)],
+  ]
+
+  function overdue(total: number, since: Day | undefined): string {
+    if (total === 0) return 'nothing'
+    return since === undefined ? sum(total) : `${sum(total)} since ${isoDay(since)}`
+  }
 }
