@@ -1,11 +1,11 @@
 import type { Config } from './config/config.ts'
 import type { Database } from './database/database.ts'
-import { notifyFeatures } from './engine/notify-features.ts'
-import { startJobs } from './engine/start-jobs.ts'
+import type { WorkerContext } from './engine/feature.ts'
+import type { OnFinal } from './engine/finish/finish.ts'
 import { FEATURES } from './jobs.ts'
 import type { Ask } from './ops/health.ts'
 import type { Metrics } from './ops/metrics.ts'
-import type { Job } from './queue/job.ts'
+import { type Job, together } from './queue/job.ts'
 import { type WorkerServices, workerContext } from './worker-context.ts'
 
 export const allQueues = FEATURES.flatMap(({ queues = [] }) => queues)
@@ -14,8 +14,6 @@ export const allCounters = FEATURES.flatMap(({ counters }) => counters ?? [])
 export const allReports = (config: Config) =>
   FEATURES.flatMap(({ report }) => (report ? (ask: Ask) => report(ask, config) : []))
 export const allCrashPoints = FEATURES.flatMap(({ crashPoints = [] }) => crashPoints)
-
-export const notifyAll = (metrics: Metrics) => notifyFeatures(FEATURES, metrics)
 
 export async function prepareAll(db: Database, config: Config): Promise<void> {
   for (const { prepare } of FEATURES) await prepare?.(db, config)
@@ -26,6 +24,38 @@ export type Worker = { breakerState(): object; stop: Job['stop'] }
 export async function startWorker(services: WorkerServices, config: Config): Promise<Worker> {
   const onFinal = notifyAll(services.metrics)
   const context = workerContext({ ...services, config, onFinal }, FEATURES)
-  const { stop } = await startJobs(FEATURES, context)
+  const { stop } = await startJobs(context)
   return { breakerState: services.ledger.breaker.state, stop }
+}
+
+/** Starts all jobs or none: nobody would stop the jobs of a worker that did not start. */
+async function startJobs(context: WorkerContext): Promise<Job> {
+  const started: Job[] = []
+  try {
+    for (const { jobs = [], gauges = [] } of FEATURES)
+      for (const start of [...jobs, ...gauges]) started.push(await start(context))
+  } catch (error) {
+    await together(started).stop()
+    throw error
+  }
+  return together(started)
+}
+
+export function notifyAll(metrics: Metrics): OnFinal {
+  return {
+    origins: FEATURES.flatMap(({ onFinal }) => onFinal?.origins ?? []),
+    async record(trx, final) {
+      const counts: (() => void)[] = []
+      for (const { onFinal } of FEATURES) {
+        const own = final.filter(({ claim }) => onFinal?.origins.includes(claim.origin))
+        if (onFinal && own.length > 0) counts.push(await onFinal.record(trx, own, metrics))
+      }
+      return () => {
+        for (const count of counts) count()
+      }
+    },
+    note(final) {
+      for (const feature of FEATURES) feature.noteFinal?.(final, metrics)
+    },
+  }
 }

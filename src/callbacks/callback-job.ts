@@ -1,7 +1,9 @@
+import { sql } from 'kysely'
+import type { CallbackSettings } from '../config/settings/callback-settings.ts'
+import type { Database } from '../database/database.ts'
 import type { WorkerContext } from '../engine/feature.ts'
 import type { Job } from '../queue/job.ts'
 import { callbackCounters } from './callbacks-feature.ts'
-import { copyTypes } from './copy-types.ts'
 import { deliverCallbacks } from './sending/deliver-callbacks.ts'
 
 export async function runCallbacks({
@@ -19,4 +21,12 @@ export async function runCallbacks({
     log,
     onResult: outcome => attempts.inc({ outcome }),
   })
+}
+
+/** Copies the wanted types to the database, whose triggers save callbacks of these types only. */
+async function copyTypes(db: Database, settings: CallbackSettings | undefined): Promise<void> {
+  const types = settings?.types ?? []
+  await sql`
+    update loanops.callback_receiver set types = ${types}
+     where types <> ${types}::text[]`.execute(db)
 }

@@ -1,9 +1,22 @@
 import { sql } from 'kysely'
 import { Counter, type Registry } from 'prom-client'
+import type { Database } from '../database/database.ts'
+import { purgeBy } from '../database/purge-in-steps.ts'
 import type { Feature } from '../engine/feature.ts'
+import type { Ask } from '../ops/health.ts'
 import { type Measured, measure } from '../ops/measured.ts'
-import { callbackReport } from './callback-report.ts'
-import { purgeCallbacks } from './purge-callbacks.ts'
+
+export const purgeCallbacks = purgeBy(
+  // For a failed callback, next_try_at is the end of its last attempt. The retention counts from there, because the
+  // retries alone may have taken longer, and only then can it be replayed.
+  (retentionDays, most) => sql`
+    delete from loanops.callback
+     where id in (
+       select id from loanops.callback
+        where created_at < now() - ${retentionDays} * interval '1 day' and state <> 'pending'
+          and coalesce(delivered_at, next_try_at) < now() - ${retentionDays} * interval '1 day'
+        order by created_at limit ${most} for update skip locked)`,
+)
 
 export function callbackCounters(registers: Registry[]) {
   return {
@@ -56,3 +69,21 @@ export const callbacksFeature = {
   crashPoints: ['callback.numbered', 'callback.claimed', 'callback.answered', 'callback.recorded'],
   purge: { setting: 'OPERATION_RETENTION_DAYS', kind: 'callbacks', run: purgeCallbacks },
 } satisfies Feature
+
+const MAX_REPORTED = 1_000
+
+type Callbacks = { failed: number; receiver: 'up' | 'down' | 'stopped' }
+
+/** The callbacks' part of readyz; null while none are sent, or the database does not answer. */
+async function callbackReport(ask: Ask): Promise<{ callbacks: Callbacks | null }> {
+  return { callbacks: await ask(readCallbacks, null) }
+}
+
+async function readCallbacks(db: Database): Promise<Callbacks | null> {
+  const { rows } = await sql<Callbacks>`
+    select (select count(*)::integer from (
+             select from loanops.callback where state = 'failed' limit ${MAX_REPORTED}) f) as failed,
+           loanops.receiver_state(r) as receiver
+      from loanops.callback_receiver r where types <> '{}'`.execute(db)
+  return rows[0] ?? null
+}

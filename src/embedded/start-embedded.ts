@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { ConfigError, readSandboxPort } from '../config/config.ts'
 import { internalTokens } from '../config/secrets.ts'
 import { Settings } from '../config/settings/settings.ts'
 import { API_PARTS, apiSetting } from '../payments/gateways/gateway.ts'
@@ -13,7 +14,6 @@ import { freePort } from './free-port.ts'
 import { ordinaryUser } from './ordinary-user.ts'
 import { startPostgres } from './postgres.ts'
 import { PRIVATE_FILE, privateFolder } from './private-folder.ts'
-import { sandboxPorts } from './sandbox-ports.ts'
 import { embeddedSecrets, type Secrets } from './secrets.ts'
 import { takeFolder } from './take-folder.ts'
 
@@ -122,3 +122,30 @@ const present = (env: NodeJS.ProcessEnv) =>
 
 const portFor = async ({ PORT }: NodeJS.ProcessEnv): Promise<string> =>
   PORT || String(await freePort(Settings.properties.PORT.default).catch(() => freePort(0)))
+
+type Start<T> = (port: number) => Promise<T>
+
+/** The ports are the same from start to start, so that what a tester noted stays right. */
+function sandboxPorts(env: NodeJS.ProcessEnv) {
+  const first = readSandboxPort(env)
+  const isGiven = Boolean(env.SANDBOX_PORT?.trim())
+  const startAt = async <T>(place: number, start: Start<T>): Promise<T> => {
+    const port = first === 0 ? 0 : first + place
+    try {
+      return await start(port)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
+      if (!isGiven) return start(0)
+      const example = `SANDBOX_PORT=${first + 10}`
+      throw new ConfigError(
+        `SANDBOX_PORT is invalid: port ${port} is in use. Example: ${example}`,
+        { cause: error },
+      )
+    }
+  }
+  return {
+    ledger: <T>(start: Start<T>) => startAt(0, start),
+    gateways: <T>(start: Start<T>) => startAt(1, start),
+    postgres: () => startAt(2, freePort),
+  }
+}

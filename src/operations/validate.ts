@@ -1,13 +1,13 @@
 import createError from '@fastify/error'
-import { type TSchema, Type } from '@sinclair/typebox'
+import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { isAlmost } from '../config/almost.ts'
 import type { Config } from '../config/config.ts'
 import type { Catalogue, Data, Operation } from '../engine/operation.ts'
 import { closed, only } from '../http/fields/schemas.ts'
 import { takeValues } from '../http/fields/take-values.ts'
-import { type FieldError, FieldErrors } from '../http/problem.ts'
+import { type FieldError, FieldErrors, MAX_FIELD_ERRORS } from '../http/problem.ts'
 import { firstPerPath } from '../http/validator.ts'
-import { dropUnknown, withMeant } from './unknown-members.ts'
 
 type OperateRequest = { operation: Operation; data: Data; ignored: string[] | null }
 
@@ -80,3 +80,47 @@ const shape = TypeCompiler.Compile(Shape)
 const closedShape = TypeCompiler.Compile({ ...Shape, ...closed })
 
 const envelope = (data: TSchema) => only({ status: Type.String(), data })
+
+type Body = { status: string; data: Data }
+
+const ENVELOPE = ['status', 'data']
+const MAX_NAME = 100
+
+/**
+ * Drops unknown members, except those that may be misspelt members of this operation, which would move other money
+ * without them.
+ */
+function dropUnknown<Sent extends Body>(sent: Sent, { properties }: TObject) {
+  const members = Object.keys(properties)
+  const ofData = Object.keys(sent.data).filter(
+    name => !members.includes(name) && !members.some(member => isAlmost(name, member)),
+  )
+  const ofEnvelope = Object.keys(sent).filter(
+    name =>
+      !ENVELOPE.includes(name) && ![...ENVELOPE, ...members].some(member => isAlmost(name, member)),
+  )
+  const ignored = [...ofData.map(name => `data.${name}`), ...ofEnvelope]
+  const isTooMuch = ignored.length > MAX_FIELD_ERRORS || ignored.some(one => one.length > MAX_NAME)
+  if (ignored.length === 0 || isTooMuch) return { body: sent, ignored: null }
+  const body = { ...without(sent, ofEnvelope), data: without(sent.data, ofData) }
+  return { body: body as Body, ignored }
+}
+
+/** Names the member that a misspelt one, or one in the wrong place, may mean: it is refused even where others are dropped. */
+function withMeant(error: FieldError, { properties }: TObject): FieldError {
+  if (error.message !== 'is not a known field') return error
+  const inData = Object.keys(properties).map(member => `/data/${member}`)
+  const places = error.path.startsWith('/data/')
+    ? inData
+    : [...ENVELOPE.map(one => `/${one}`), ...inData]
+  const name = nameAt(error.path)
+  const meant = places.find(place => isAlmost(name, nameAt(place)))
+  return meant === undefined
+    ? error
+    : { ...error, message: `${error.message}; ${meant} may be meant` }
+}
+
+const nameAt = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
+
+const without = (members: object, names: string[]): object =>
+  Object.fromEntries(Object.entries(members).filter(([name]) => !names.includes(name)))

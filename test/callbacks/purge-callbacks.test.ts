@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { purgeCallbacks } from '../../src/callbacks/purge-callbacks.ts'
+import { purgeCallbacks } from '../../src/callbacks/callbacks-feature.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
 
 t.test('the retention of a callback begins when it was delivered or has failed', async t => {

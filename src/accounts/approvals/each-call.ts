@@ -1,11 +1,12 @@
-import type { Database } from '../../database/database.ts'
+import { hash } from 'node:crypto'
+import { Decimal } from 'decimal.js'
+import type { Database, Trx } from '../../database/database.ts'
 import { inSavepoint } from '../../database/in-savepoint.ts'
 import { answerEach, type ItemAnswer } from '../../http/answer-each.ts'
 import { Conflict } from '../../http/problem.ts'
 import type { Log } from '../../log/log.ts'
 import type { Asker } from '../audit.ts'
-import type { ActCall } from './act-call.ts'
-import { listFacts } from './list-facts.ts'
+import type { ActCall, Facts } from './act-call.ts'
 
 type Each<Request extends object, Item extends object, Looked> = {
   name: string
@@ -64,4 +65,39 @@ export function eachCall<Request extends object, Item extends object, Looked>({
       inSavepoint(db, () => call.act(db, asker, item, seen)),
     )
   }
+}
+
+/**
+ * The facts of a call with a list: what each of its items is about, and all together.
+ * @param what such as `payments.assign`
+ */
+async function listFacts<Item extends object>(
+  trx: Trx,
+  what: string,
+  items: Item[],
+  { factsOf }: Pick<ActCall<Item, never, never>, 'factsOf'>,
+): Promise<Facts> {
+  const all: (Facts | null)[] = []
+  for (const item of items) all.push(await factsOf(trx, item).catch(refused))
+  const known = all.filter(one => one !== null)
+  const currencies = new Set(known.map(({ currency }) => currency))
+  const isSum = currencies.size === 1 && known.every(({ amount }) => amount !== null)
+  const sum = isSum ? Decimal.sum(...known.map(({ amount }) => amount ?? 0)).toString() : null
+  const currency = isSum ? (known[0]?.currency ?? null) : null
+  const parts = known.flatMap(one => one.parts)
+  return {
+    act: 'bulk',
+    subject: `${what} ${hash('sha256', known.map(one => one.subject).join()).slice(0, 32)}`,
+    parts: [...parts, ...parts.map(({ amount }) => ({ act: 'bulk' as const, amount }))],
+    amount: sum,
+    currency,
+    shown: { count: items.length, sum, currency },
+    state: all.map(one => one?.state ?? null),
+  }
+}
+
+/** An item that cannot be read now has no facts: the call itself will refuse it, and do the others. */
+function refused(error: { statusCode?: number }): null {
+  if ((error.statusCode ?? 500) >= 500) throw error
+  return null
 }

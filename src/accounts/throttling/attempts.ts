@@ -1,9 +1,8 @@
-import { sql } from 'kysely'
+import { CompiledQuery, sql } from 'kysely'
 import { RateLimiterPostgres } from 'rate-limiter-flexible'
 import type { Database, Trx } from '../../database/database.ts'
 import { addressKey } from '../../http/connections/address-key.ts'
 import { nameKey, pairKey } from './attempt-keys.ts'
-import { attemptStore } from './attempt-store.ts'
 import { TooManyAttempts } from './too-many-attempts.ts'
 
 const WINDOW_SECONDS = 900
@@ -96,4 +95,24 @@ async function countsOf(db: Database, keys: string[]): Promise<(Count | undefine
       from loanops.login_attempt
      where key = any(${keys}) and expire > extract(epoch from now()) * 1000`.execute(db)
   return keys.map(key => rows.find(row => row.key === key))
+}
+
+/** Makes rate-limiter-flexible use our own table and pool. */
+function attemptStore(db: Database) {
+  return {
+    storeClient: queryable(db),
+    storeType: 'pool',
+    schemaName: 'loanops',
+    tableName: 'login_attempt',
+    tableCreated: true,
+  }
+}
+
+function queryable(db: Database) {
+  return {
+    async query({ text, values }: { text: string; values: unknown[] }) {
+      const { rows, numAffectedRows } = await db.executeQuery(CompiledQuery.raw(text, values))
+      return { rows, rowCount: Number(numAffectedRows ?? rows.length) }
+    },
+  }
 }

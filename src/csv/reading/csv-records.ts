@@ -2,7 +2,6 @@ import { finished } from 'node:stream/promises'
 import { CsvError, type Info, parse } from 'csv-parse'
 import { isEmpty, withoutEmptyEnd } from '../fields.ts'
 import type { CsvRow } from './header.ts'
-import { type LineCounts, lineCounter } from './line-counter.ts'
 import { UnreadableFile } from './unreadable-file.ts'
 
 /** An unclosed quote must not buffer the rest of a 1 GiB file. */
@@ -112,5 +111,32 @@ function sentence({ code, message, column }: CsvError, line: number, header: str
       return `${where}: ${ENDLESS}`
     default:
       return `${where}: ${message}`
+  }
+}
+
+type LineCounts = Pick<Info, 'empty_lines'> & { lines: number }
+
+/** Counts lines as an editor does: csv-parse gives the line where a record ends, and counts a CRLF inside quotes twice. */
+function lineCounter() {
+  let endOfLast = 0
+  let blankBefore = 0
+  let countedTwice = 0
+
+  return {
+    startOf(cells: string[], { lines, empty_lines }: LineCounts): number {
+      let start = lines - countedTwice
+      if (lines - endOfLast > 1) {
+        const text = cells.join(' ')
+        start -= text.match(/[\r\n]/g)?.length ?? 0
+        countedTwice += text.match(/\r\n/g)?.length ?? 0
+      }
+      endOfLast = lines
+      blankBefore = empty_lines
+      return start
+    },
+
+    openLine({ empty_lines }: Pick<Info, 'empty_lines'>): number {
+      return endOfLast - countedTwice + empty_lines - blankBefore + 1
+    },
   }
 }

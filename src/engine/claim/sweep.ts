@@ -7,8 +7,12 @@ import { asError } from '../../log/on-error.ts'
 import type { Job } from '../../queue/job.ts'
 import { restAfter, startLoop } from '../../queue/loop.ts'
 import type { Origin } from '../origin.ts'
-import { openRecoveryTest } from './recovery-test.ts'
-import { endableSubjects, overdueSubjects, type SubjectPage } from './subject-pages.ts'
+import {
+  endableSubjects,
+  overdueSubjects,
+  type SubjectPage,
+  untriedSubjects,
+} from './subject-pages.ts'
 
 /** A lost wake-up is replaced within this time. */
 const SWEEP_EVERY_MS = 1_000
@@ -64,5 +68,30 @@ export function startSweep(
   function pageAfter(after: string, origins: Origin[], limit: number): Promise<SubjectPage> {
     const find = ledger.breaker.isOpen() ? endableSubjects(deadlineSeconds) : overdueSubjects
     return find(db, origins, limit, after)
+  }
+}
+
+/** Enough operations that one is likely to succeed once the ledger has recovered. */
+const PER_TEST = 5
+
+/**
+ * @returns the subjects to try next: those that were never tried first, and one of the others in its turn, so that those
+ * that fail every time do not block the others
+ */
+function openRecoveryTest(db: Database): (origins: Origin[]) => Promise<string[]> {
+  const untried = inTurn(untriedSubjects)
+  const others = inTurn(overdueSubjects)
+  return async origins => {
+    const first = await untried(db, origins, PER_TEST - 1)
+    return [...first, ...(await others(db, origins, PER_TEST - first.length))]
+  }
+}
+
+function inTurn(find: typeof overdueSubjects) {
+  let takenUpTo = ''
+  return async (db: Database, origins: Origin[], count: number) => {
+    const { subjects, next } = await find(db, origins, count, takenUpTo)
+    takenUpTo = subjects.length === count ? (subjects.at(-1) as string) : (next ?? '')
+    return subjects
   }
 }

@@ -1,3 +1,4 @@
+import { tracedCall } from '../../ops/traces/traced-call.ts'
 import type { Trace } from '../../ops/traces/traces.ts'
 import {
   type Answer,
@@ -15,7 +16,6 @@ import { type Breaker, openBreaker } from './breaker.ts'
 import { type LedgerLogin, openLedgerLogin } from './login.ts'
 import { type LedgerPath, ledgerPath } from './path.ts'
 import { type LedgerSettings, openSender, type Request, unanswered } from './send.ts'
-import { traceLedgerCall } from './trace-ledger-call.ts'
 
 /** A ledger that is not down answers within this time. */
 const NEW_CONNECTION_ANSWERS_WITHIN_MS = 3_000
@@ -180,3 +180,14 @@ function answerFrom({ method, path }: Request, received: Received, kind: AnswerK
 type KindOf = (received: Received) => AnswerKind
 type Listener = (answer: Answer) => void
 type Sender = ReturnType<typeof openSender>
+
+function traceLedgerCall(
+  trace: Trace | undefined,
+  { method, path }: Request,
+  call: (traceparent: string | null) => Promise<Answer>,
+): Promise<Answer> {
+  if (trace === undefined) return call(null)
+  const [, resource = ''] = path.split(/[/?]/)
+  const attributes = { 'http.request.method': method, 'loanops.ledger.resource': resource }
+  return tracedCall(trace, { name: `ledger ${method} ${resource}`, attributes }, call)
+}

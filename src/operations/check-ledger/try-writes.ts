@@ -18,16 +18,6 @@ import { postRepayment } from '../../ledger/loans/repayment.ts'
 import { openReference } from '../../ledger/reference/reference.ts'
 import { operationCatalogue } from '../catalogue.ts'
 import { cleanUp } from './clean-up.ts'
-import {
-  awaitsApproval,
-  externalIdLost,
-  keyIgnored,
-  keysKept,
-  notTried,
-  readsLag,
-  refusedStep,
-  storeHidden,
-} from './proofs.ts'
 import { throwAwayData } from './throw-away.ts'
 
 type Settings = LedgerSettings & Parameters<typeof openReference>[1]
@@ -130,3 +120,74 @@ function attemptWith(ledger: Ledger, reference: Attempt['reference']): Attempt {
   const own = { id: newId(), key: newId(), origin: 'api', takesEqualAsDone: false } as const
   return attemptOutside({ ...own, ledger, reference })
 }
+
+/** @returns what the repeats showed of the ledger's idempotency keys */
+const ofKeys = (state: Finding['state'], found: string, remedy: string | null): Finding => ({
+  check: 'idempotency',
+  lender: null,
+  expected: 'a repeat under the same key gets the stored answer, and external ids are kept',
+  state,
+  found,
+  remedy,
+})
+
+const keysKept = ofKeys(
+  'ok',
+  'every repeat got the stored answer of its key, and external ids are kept',
+  null,
+)
+
+const externalIdLost = ofKeys(
+  'differs',
+  'the ledger does not find a repayment by the external id with which it was sent',
+  'Upgrade the ledger: versions of early 2025 lose them. Until then, receipt numbers show whose repayment it is',
+)
+
+const keyIgnored = (step: string, why: string) =>
+  ofKeys(
+    'differs',
+    `a second try to ${step} with the same key did not return the stored answer: ${why}`,
+    'Unset FINERACT_IDEMPOTENCY_KEY_HEADER_NAME at the ledger, or set it to Idempotency-Key, and let proxies pass this header',
+  )
+
+const storeHidden = (step: string) =>
+  ofKeys(
+    'differs',
+    `a second try to ${step} with the same key returned the stored answer without the header x-served-from-cache`,
+    'Let proxies pass this header of the ledger’s answers: without it, some outcomes stay unknown',
+  )
+
+const readsLag = (step: string) =>
+  ofKeys(
+    'differs',
+    `could not be tried: to ${step}, the ledger does not show yet what was written just before`,
+    'Let LoanOps read where it writes: its reads come from a replica that lags, or from a cache, and operations wait for it',
+  )
+
+const notTried = (why: string) =>
+  ofKeys('unknown', `could not be tried: ${why}`, 'Correct this first')
+
+const CONFLICT = 409
+
+function awaitsApproval(step: string, again: Outcome): Finding {
+  const isConflict = again.status === CONFLICT
+  return {
+    check: 'maker_checker',
+    lender: null,
+    state: 'differs',
+    found: `the request to ${step} waits for a second person at the ledger${isConflict ? ', which answers 409 to what waits already' : ''}`,
+    expected: 'nothing that LoanOps does waits for a second person at the ledger',
+    remedy:
+      'Unless this is intended, switch maker-checker off for this task at the ledger; reject there what this check left waiting',
+  }
+}
+
+const refusedStep = (step: string, check: string, why: string): Finding => ({
+  check,
+  lender: null,
+  state: 'breaks',
+  found: `the ledger did not let us ${step}: ${why}`,
+  expected: 'the ledger takes a client, a loan, its approval, disbursement and repayment',
+  remedy:
+    'Correct what the ledger names in its answer, or give LEDGER_USERNAME the missing permission',
+})

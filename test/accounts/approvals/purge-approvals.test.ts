@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { purgeApprovals } from '../../../src/accounts/approvals/purge-approvals.ts'
+import { purgeApprovals } from '../../../src/accounts/approvals/approvals-feature.ts'
 import { openDatabase } from '../../../src/database/database.ts'
 import { workerUrl } from '../../support/database/template.ts'
 import { startTestService } from '../../support/service.ts'
