@@ -242,6 +242,37 @@ test(
 )
 
 test(
+  'after a login, a form has what was typed and the page’s newer values, not its older ones',
+  '',
+  async (t, { page, errors, go }) => {
+    const path = '/console/payments/gateway_a/pay_unknown_loan'
+    await go(`/console/login?next=${path}`)
+    await logIn(page, OPERATOR)
+    // A refused form comes back with what was typed, which counts as typed.
+    await page.type('[action$="/note"] [name=note]', '  ')
+    await Promise.all([page.waitForNavigation(), page.click('[action$="/note"] button')])
+    const fields = () =>
+      page.$$eval('.forms :is(input:not([type=hidden]), select, textarea)', all =>
+        all.map((one: any) => `${one.name}=${one.value}`),
+      )
+    const before = await fields()
+    await page.type('[action*="/assign"] [name=note]', 'they called')
+    await page.evaluate(`fetch('/console/logout', { method: 'POST' })`)
+    await page.waitForSelector('#ended')
+    await call('POST', '/api/payments/gateway_a/pay_unknown_loan/assign', {
+      external_loan_id: 'L-78',
+    })
+    await runBatch(call)
+    await Promise.all([page.waitForNavigation(), page.click('#ended a')])
+    await logIn(page, OPERATOR)
+    const now = before.map(one => one.replace('=L-77', '=L-78'))
+    now[now.indexOf('note=')] = 'note=they called'
+    t.same(await fields(), now)
+    errors.length = 0
+  },
+)
+
+test(
   'a notice says what was just done, and is gone when the page is opened again',
   operator.cookie,
   async (t, { page, go }) => {

@@ -96,10 +96,18 @@ function placeOf(form) {
 }
 
 function typed() {
-  return controls().map(({ field, key }) => [
-    key,
-    field.type === 'checkbox' ? field.checked : field.value,
-  ])
+  return controls()
+    .filter(({ field }) => isTyped(field))
+    .map(({ field, key }) => [key, field.type === 'checkbox' ? field.checked : field.value])
+}
+
+/** What the page filled in may be another value by then. A refused form comes back with what was typed into it. */
+function isTyped(field) {
+  if (field.form.querySelector('#refused') !== null) return true
+  if (field.type === 'checkbox') return field.checked !== field.defaultChecked
+  if (field.tagName !== 'SELECT') return field.value !== field.defaultValue
+  const options = [...field.options]
+  return field.selectedOptions[0] !== (options.find(one => one.defaultSelected) ?? options[0])
 }
 
 /** Another account leaves it for its own. */
