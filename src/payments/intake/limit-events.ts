@@ -8,19 +8,23 @@ import type { GatewayName } from '../gateways/gateways.ts'
 
 const WINDOW_SECONDS = 60
 
-type From = { address: string | null; gateway: GatewayName; lender: string }
+type From = { address: string | null; gateway: GatewayName; lender: string; isSigned(): boolean }
 
-/** Limits events that no signature proves. @returns a function that throws 429 once an address has sent too many */
+/**
+ * Limits events that no signature proves.
+ * @returns a function that says whether it counted the event, and throws 429 once an address has sent too many
+ */
 export function limitEvents({ WEBHOOKS_PER_MINUTE: points, lenders }: Config) {
-  if (points === 0) return async () => {}
+  if (points === 0) return async () => false
   const limiter = new RateLimiterMemory({ points, duration: WINDOW_SECONDS })
 
-  return async ({ address, gateway, lender }: From): Promise<void> => {
-    if (address !== null && isAllowed(address, gateway, lender)) return
+  return async ({ address, gateway, lender, isSigned }: From): Promise<boolean> => {
+    if ((address !== null && isAllowed(address, gateway, lender)) || isSigned()) return false
     await limiter.consume(addressKey(address)).catch(({ msBeforeNext }: RateLimiterRes) => {
       const seconds = Math.ceil(msBeforeNext / 1_000)
       throw new TooManyAttempts(seconds, 'Too many events from this address')
     })
+    return true
   }
 
   function isAllowed(address: string, gateway: GatewayName, lender: string): boolean {

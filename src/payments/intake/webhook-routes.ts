@@ -70,27 +70,30 @@ export function webhookRoutes(app: App, context: Context): void {
     })
 
   async function take(gateway: OpenGateway, request: FastifyRequest): Promise<void> {
-    const body = request.body as Buffer
+    const body = (request.body ?? Buffer.of()) as Buffer
     const { headers } = request.raw
+    const from = { address: addressOf(request), gateway: gateway.name }
+    const check = (lender: string) => checkSignature(lenders, gateway, { lender, body, headers })
+    // Only the body says whose event it is, and a stranger’s megabyte may take half a second to parse.
+    const isSigned = () => check(UNKNOWN).verifiedBy !== null
+    const isCounted = await limit({ ...from, lender: UNKNOWN, isSigned })
     const event = jsonObject(body)
     const lender = lenderOf(lenders, gateway.name, {
       inUrl: inUrl(request),
       accounts: gateway.accounts(event),
       inNotes: gateway.lenders(event),
     })
-    const { isRefused, verifiedBy } = checkSignature(lenders, gateway, { lender, body, headers })
+    const { isRefused, verifiedBy } = check(lender)
     const labels = { gateway: gateway.name, lender }
     const known = { lender, eventType: shortText(gateway.eventType(event)) }
     calls.learn(request, known)
-    if (verifiedBy === null)
-      await limit({ address: addressOf(request), gateway: gateway.name, lender })
+    if (!isCounted) await limit({ ...from, lender, isSigned: () => verifiedBy !== null })
     if (verifiedBy === null && isRefused) {
       counters.signatureFailures.inc(labels)
       calls.learn(request, { ...known, reason: whyUnsigned(lenders, gateway, lender, headers) })
       throw new InvalidSignature()
     }
-    const kept = eventOf(request, gateway, known)
-    await enqueue({ ...kept, verifiedBy }).catch(cause => {
+    await enqueue({ ...eventOf(request, gateway, known), verifiedBy }).catch(cause => {
       throw new Unavailable('the event could not be stored', { cause })
     })
     const reason = whyStray(config.gateways, gateway, event)
@@ -203,7 +206,7 @@ const inUrl = ({ query }: FastifyRequest) =>
 /** The text lacks a byte order mark, which relays of some platforms write; the stored bytes keep it. */
 const utf8 = new TextDecoder()
 
-function jsonObject(body: Buffer | undefined): PayloadFields {
+function jsonObject(body: Buffer): PayloadFields {
   try {
     const value: unknown = JSON.parse(utf8.decode(body))
     if (isObject(value)) return value

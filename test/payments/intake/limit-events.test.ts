@@ -30,6 +30,19 @@ t.test('events that nothing proves are taken only so often from one address', as
   t.match(documented, { headers: { 'Retry-After': {} } })
 })
 
+t.test('a call beyond the limit is refused before its body is parsed', async t => {
+  const secret = 'a-secret'
+  const LENDERS_FILE = lendersFile(t, { LENDER_02: { gateway_a: { secretEnv: 'TWO' } } })
+  const settings = { ROLE: 'api', WEBHOOKS_PER_MINUTE: '2', LENDERS_FILE, TWO: secret }
+  const webhook = webhooks((await startTestService(t, settings)).url)
+  const send = (body: string, headers = {}) => webhook('gateway_a', body, { headers })
+  for (const body of ['{', '']) t.equal((await send(body)).status, 400, 'and it counts')
+  t.equal((await send('{')).status, 429)
+  t.equal((await send(event('1'))).status, 429)
+  const signed = await send(event('2'), signedA(secret, event('2')))
+  t.equal(signed.status, 200, 'a signature of any lender')
+})
+
 t.test('by default, any number of events is taken', async t => {
   const { url } = await startTestService(t, { ROLE: 'api' })
   const webhook = webhooks(url)
