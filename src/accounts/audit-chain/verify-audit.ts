@@ -27,7 +27,7 @@ export async function verifyAudit(db: Database, kept?: AuditHead): Promise<Verif
     // The owner could have functions of its own found before PostgreSQL's, or hide rows from this login.
     await sql`set local search_path = pg_catalog`.execute(trx)
     await sql`set local row_security = off`.execute(trx)
-    return (await replacedTable(trx)) ?? (await verifyRows(trx, kept))
+    return (await replaced(trx)) ?? (await verifyRows(trx, kept))
   })
 }
 
@@ -46,13 +46,33 @@ async function verifyRows(db: Database, kept: AuditHead | undefined): Promise<Ve
   return (kept && (await wrongHead(db, kept))) ?? { sealed, unsealed, head }
 }
 
-/** A view could show this command other rows than everybody else. */
-async function replacedTable(db: Database): Promise<string | undefined> {
-  const { rows } = await sql<{ name: string }>`
-    select oid::regclass::text as name from pg_class
-     where oid in ('loanops.audit'::regclass, 'loanops.audit_seal'::regclass, 'loanops.audit_unsealed'::regclass)
-       and relkind <> 'r'`.execute(db)
-  return rows[0] && `${rows[0].name} was replaced: it is not a table.`
+/** The text of the view is written the same by every version of PostgreSQL, except for the name before a column. */
+const VIEW =
+  ' SELECT at, actor, action, subject, address, request_id, detail, id, caller, session_role FROM loanops.audit;'
+
+/**
+ * A view in a table's place, or a type of the owner's, which says itself what its values are as JSON, could show this command
+ * other rows than everybody else; and the view `ops.audit` everybody else other rows than this command.
+ */
+async function replaced(db: Database): Promise<string | undefined> {
+  const { rows } = await sql<{ what: string }>`
+    with tables as (
+      select oid, relkind, oid::regclass as name from pg_class
+       where oid in ('loanops.audit'::regclass, 'loanops.audit_seal'::regclass, 'loanops.audit_unsealed'::regclass)
+    )
+    select format('%s was replaced: it is not a table.', name) as what from tables where relkind <> 'r'
+    union all
+    select format('%s.%I was changed: its type is not one of PostgreSQL.', name, a.attname)
+      from tables join pg_attribute a on a.attrelid = tables.oid join pg_type t on t.oid = a.atttypid
+     where t.typnamespace <> 'pg_catalog'::regnamespace
+    union all
+    select 'ops.audit was replaced: it does not show the rows as they are.'
+      from pg_class
+     where relname = 'audit' and relnamespace = (select oid from pg_namespace where nspname = 'ops')
+       and (relkind <> 'v' or regexp_replace(replace(pg_get_viewdef(oid), 'audit.', ''), '\\s+', ' ', 'g') <> ${VIEW})`.execute(
+    db,
+  )
+  return rows[0]?.what
 }
 
 const inWords = ({ wrongId, wrong }: Wrong): string =>

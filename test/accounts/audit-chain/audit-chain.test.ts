@@ -269,6 +269,35 @@ t.test('a view in the place of the audit is named', async t => {
   t.equal(await verifyAudit(db), 'loanops.audit was replaced: it is not a table.')
 })
 
+t.test('a column that says itself what its rows were sealed as is named', async t => {
+  const { db } = await sealedRows(t)
+  await asOwner(
+    db,
+    `create schema evil;
+     create type evil.name as enum ('asha', 'nobody');
+     create function evil.sealed(evil.name) returns json language sql immutable return '"asha"'::json;
+     create cast (evil.name as json) with function evil.sealed(evil.name);
+     drop view ops.audit;
+     alter table loanops.audit alter actor type evil.name using 'nobody'::evil.name`,
+  )
+  t.equal(
+    await verifyAudit(db),
+    'loanops.audit.actor was changed: its type is not one of PostgreSQL.',
+  )
+})
+
+t.test('a view that shows everybody other rows than were sealed is named', async t => {
+  const { db, url } = await sealedRows(t)
+  await sql
+    .raw(`
+      create or replace view ops.audit as
+      select at, replace(actor, 'asha', 'nobody') as actor, action, subject, address, request_id, detail, id, caller, session_role
+        from loanops.audit`)
+    .execute(db)
+  const output = 'ops.audit was replaced: it does not show the rows as they are.'
+  t.match(await command(url), { code: 1, output })
+})
+
 t.test('npm run verify-audit prints the number of rows and exits with what it found', async t => {
   const { db, ids, url } = await sealedRows(t)
   await act(db, 2)
