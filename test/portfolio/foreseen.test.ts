@@ -226,3 +226,24 @@ t.test('a dry run refuses the loans of a product that wants the tranches of each
   ])
   t.match(await migrateCsv(service, 'loans', loansCsv(loan('A'))), { failed: 1 })
 })
+
+t.test(
+  'a group’s loan, which has no client, is repaid from a file without asking for one',
+  async t => {
+    const { proxy, service } = await throughProxy(t)
+    await withLedger(service).loan('G-1')
+    proxy.interferences.push({
+      of: '/loan',
+      on: 'reads',
+      alters({ body }) {
+        for (const member of Object.keys(body)) if (member.startsWith('client')) delete body[member]
+        Object.assign(body, { group: { id: 3, name: 'Asha' }, loanType: { id: 2 } })
+      },
+    })
+    const csv = repaymentsCsv({ loan_external_id: 'G-1', payment_reference: 'G-1' })
+    const { dry_run } = await migrateCsv(service, 'repayments', csv, { dry_run: true })
+    t.match(dry_run, { would_change: 1, refused: 0 })
+    t.notOk(proxy.targets.find(target => target.includes('/clients/')))
+    t.match(await migrateCsv(service, 'repayments', csv), { done: 1, failed: 0 })
+  },
+)

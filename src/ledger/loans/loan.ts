@@ -17,8 +17,9 @@ export type LedgerLoan = OwnTerms & {
   id: number
   externalId: string
   status: Option & { value: string }
-  clientId: number
-  clientOfficeId: number
+  /** Undefined for a loan of a whole group, as is the client's office. */
+  clientId?: number
+  clientOfficeId?: number
   clientExternalId?: string
   loanProductId: number
   loanProductName: string

@@ -29,7 +29,8 @@ export async function repaymentRefusals(
     const other = await loanWithOtherZeros(db, repayment.loanExternalId)
     return [`the ledger has no such loan${behind}${other === undefined ? '' : `, but ${other}`}`]
   }
-  const client = await clientNumbered(ledger, loan.clientId)
+  const client =
+    loan.clientId === undefined ? undefined : await clientNumbered(ledger, loan.clientId)
   const { status, timeline } = loan
   const { day, amount, externalId } = repayment
   const always = [
