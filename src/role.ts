@@ -106,10 +106,7 @@ async function startParts(config: Config, log: FastifyBaseLogger): Promise<Servi
   }
 }
 
-async function listen(
-  app: FastifyInstance,
-  { HOST: host, PORT: port, OPS_PORT: opsPort }: Config,
-): Promise<string> {
+async function listen(app: FastifyInstance, { HOST: host, PORT: port, OPS_PORT: opsPort }: Config) {
   if (opsPort !== undefined)
     await namingSetting(
       { setting: 'OPS_PORT', host, port: opsPort },

@@ -62,10 +62,7 @@ export type NewAccount = Pick<Account, 'username' | 'passwordHash' | 'role'> & {
   subject?: string
 }
 
-export async function insertAccount(
-  db: Database,
-  wanted: NewAccount,
-): Promise<Account | undefined> {
+export async function insertAccount(db: Database, wanted: NewAccount) {
   const { username, passwordHash, role, madeByCommand = false, issuer, subject } = wanted
   const { rows } = await sql<Account>`
     insert into loanops.account (id, username, password_hash, role, made_by_command, oidc_issuer, oidc_subject)

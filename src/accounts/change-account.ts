@@ -35,11 +35,7 @@ export async function changePassword(
   })
 }
 
-export async function disableAccount(
-  db: Database,
-  asker: Asker,
-  { id, username }: Account,
-): Promise<void> {
+export async function disableAccount(db: Database, asker: Asker, { id, username }: Account) {
   await inTransaction(db, async trx => {
     await refuseLastAdmin(trx, id)
     const { numAffectedRows } = await sql`
@@ -73,11 +69,7 @@ export async function resetPassword(
 }
 
 /** @throws Unauthenticated if the session has ended meanwhile, as by a new password: it must not come back by this */
-export async function endOtherTokens(
-  db: Database,
-  asker: Asker,
-  { sub, name, gen, jti }: Claims,
-): Promise<void> {
+export async function endOtherTokens(db: Database, asker: Asker, { sub, name, gen, jti }: Claims) {
   await inTransaction(db, async trx => {
     const { numAffectedRows } = await sql`
       update loanops.account set token_generation = token_generation + 1, kept_token = ${jti}
@@ -87,11 +79,7 @@ export async function endOtherTokens(
   })
 }
 
-export async function unlockAccount(
-  db: Database,
-  asker: Asker,
-  { username }: Account,
-): Promise<void> {
+export async function unlockAccount(db: Database, asker: Asker, { username }: Account) {
   await inTransaction(db, async trx => {
     await forgetFailures(trx, username)
     await audit(trx, { ...asker, action: 'account.unlock', subject: username })

@@ -2,16 +2,12 @@ import createError from '@fastify/error'
 import type { Database } from '../database/database.ts'
 import { inTransaction } from '../database/in-transaction.ts'
 import { INTERNAL_TOKEN_ACTOR } from './access/actor.ts'
-import { type Account, insertAccount, type NewAccount } from './account.ts'
+import { insertAccount, type NewAccount } from './account.ts'
 import { type Asker, audit } from './audit.ts'
 
 export const UsernameTaken = createError('USERNAME_TAKEN', 'This username is taken', 409)
 
-export async function registerAccount(
-  db: Database,
-  asker: Asker,
-  wanted: NewAccount,
-): Promise<Account | undefined> {
+export async function registerAccount(db: Database, asker: Asker, wanted: NewAccount) {
   // In the audit, such an account would look like a call without an account.
   if (wanted.username.toLowerCase() === INTERNAL_TOKEN_ACTOR) return undefined
   return inTransaction(db, async trx => {

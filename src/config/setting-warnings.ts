@@ -10,11 +10,7 @@ type Given = Static<typeof Settings>
 type Known = { properties: Record<string, TSchema> }
 
 /** One line for each setting that is valid, but is not safe or perhaps not meant. */
-export function warningsOf(
-  known: Known,
-  settings: Given,
-  lenders: ReadonlyMap<string, Lender>,
-): string[] {
+export function warningsOf(known: Known, settings: Given, lenders: ReadonlyMap<string, Lender>) {
   return [
     ...sharedSecrets(known, settings),
     ...shortWebhookSecrets(lenders),

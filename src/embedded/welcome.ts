@@ -10,11 +10,7 @@ type Started = Pick<
   'ROLE' | 'OPS_PORT' | 'DOCS_ENABLED' | 'CONSOLE_ENABLED' | 'INTERNAL_TOKEN'
 >
 
-export function welcome(
-  { env, folder, controls }: Surroundings,
-  url: string,
-  config: Started,
-): string {
+export function welcome({ env, folder, controls }: Surroundings, url: string, config: Started) {
   const { ADMIN_USERNAME, ADMIN_PASSWORD, DATABASE_URL, LEDGER_URL } = env
   const token = tokenForExamples(config.INTERNAL_TOKEN)
   return `

@@ -63,10 +63,7 @@ export function letTakeLong(request: IncomingMessage, silenceMs: number): void {
 }
 
 /** Closes the connection, because what follows unparsable bytes cannot be parsed either. */
-export function clientError(
-  error: Error & { code?: string; reason?: string },
-  socket: Socket,
-): void {
+export function clientError(error: Error & { code?: string; reason?: string }, socket: Socket) {
   if (socket.destroyed || error.code === 'ECONNRESET') return
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && takingLong.has(socket)) return
   if (socket.writable) socket.write(response(REFUSALS[error.code ?? ''] ?? notHttp(error.reason)))

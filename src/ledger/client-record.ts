@@ -40,10 +40,7 @@ function read(ledger: Reader, externalId: string): Promise<Reading<LedgerClient>
 }
 
 /** The ledger says of a client that it does not have only that its "identifier null does not exist". */
-export async function readClient(
-  ledger: Reader,
-  externalId: string,
-): Promise<Reading<LedgerClient>> {
+export async function readClient(ledger: Reader, externalId: string) {
   const answer = await read(ledger, externalId)
   return answer.outcome === 'refused' ? { ...answer, about: `client ${externalId}` } : answer
 }

@@ -34,11 +34,7 @@ export async function claimRun(db: Database, table: RunTable): Promise<RunClaim 
   return rows[0]
 }
 
-export async function renewRun(
-  db: Database,
-  table: LeasedTable,
-  { id, number }: RunClaim,
-): Promise<boolean> {
+export async function renewRun(db: Database, table: LeasedTable, { id, number }: RunClaim) {
   const { numAffectedRows } = await sql`
     update ${sql.table(table)} set claimed_until = ${leaseEnd}
      where id = ${id} and attempt = ${number} and status = 'running'`.execute(db)

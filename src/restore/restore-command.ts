@@ -12,11 +12,7 @@ import { asError } from '../log/on-error.ts'
 import { pauseLedger } from '../operations/pause/pause-ledger.ts'
 import { openQueue } from '../queue/queue.ts'
 
-export async function restoreFromCommand(
-  env: NodeJS.ProcessEnv,
-  since = '',
-  withPause = false,
-): Promise<void> {
+export async function restoreFromCommand(env: NodeJS.ProcessEnv, since = '', withPause = false) {
   const time = new Date(since)
   const days = (Date.now() - time.getTime()) / DAY_MS
   // Without its zone, a time would depend on the machine.

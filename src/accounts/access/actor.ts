@@ -40,10 +40,7 @@ export function askerAs(actor: string, request: FastifyRequest): Asker {
   return { actor, caller: callerOf(request), address: addressOf(request), requestId: request.id }
 }
 
-export async function verifyToken(
-  request: FastifyRequest,
-  options?: Partial<VerifyOptions>,
-): Promise<Claims> {
+export async function verifyToken(request: FastifyRequest, options?: Partial<VerifyOptions>) {
   try {
     const claims = await request.jwtVerify<Claims>(options)
     if (request.mustChangePassword && request.routeOptions.config.isForOneTimePassword !== true)

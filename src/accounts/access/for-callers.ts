@@ -8,11 +8,7 @@ import { requireInternalToken } from '../tokens/internal-token.ts'
 import { applyNeeds } from './access.ts'
 import { refuseFalseCredentials } from './actor.ts'
 
-export async function forCallers(
-  scope: FastifyInstance,
-  db: Database,
-  config: Config,
-): Promise<void> {
+export async function forCallers(scope: FastifyInstance, db: Database, config: Config) {
   scope.decorateRequest('caller', null)
   scope.decorateRequest('tokenRole', null)
   scope.addHook('onRequest', requireInternalToken(config.INTERNAL_TOKEN))

@@ -89,11 +89,7 @@ async function isUnchanged(trx: Trx, call: AnyActCall, open: Open): Promise<bool
 }
 
 /** Ends a proposal without doing its act. Anybody may reject it, but only who proposed it may withdraw it. */
-export function turnDown(
-  db: Database,
-  state: 'rejected' | 'withdrawn',
-  decision: Decision,
-): Promise<void> {
+export function turnDown(db: Database, state: 'rejected' | 'withdrawn', decision: Decision) {
   return inTransaction(db, async trx => {
     const open = await lockOpen(trx, decision)
     if (state === 'withdrawn' && !isSameAccount(open.proposedBy, decision.asker.actor))

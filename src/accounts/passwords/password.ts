@@ -8,10 +8,7 @@ export function hashPassword(password: string): Promise<string> {
 }
 
 /** @param passwordHash undefined or null if there is no such account or password: false, after the same time as any other */
-export async function isPassword(
-  passwordHash: string | null | undefined,
-  password: string,
-): Promise<boolean> {
+export async function isPassword(passwordHash: string | null | undefined, password: string) {
   const substitute = await nobodysHash()
   const isRight = await verify(passwordHash ?? substitute, normalized(password))
   return isRight && typeof passwordHash === 'string'

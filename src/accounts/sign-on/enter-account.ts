@@ -48,12 +48,7 @@ async function newAccount(trx: Trx, asker: Asker, person: Person): Promise<Accou
 }
 
 /** A changed role ends the account's tokens and proposals for good, even if the old role returns. */
-async function withRole(
-  trx: Trx,
-  asker: Asker,
-  account: Account,
-  { role }: Person,
-): Promise<Account> {
+async function withRole(trx: Trx, asker: Asker, account: Account, { role }: Person) {
   const { id, username, role: before, tokenGeneration } = account
   if (role === before) return account
   await sql`

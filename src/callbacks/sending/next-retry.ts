@@ -21,11 +21,7 @@ const JITTER = 0.2
 const MAX_EXTENSION_MS = 2 * HOUR_MS
 
 /** @returns undefined if the schedule is exhausted */
-export function nextRetryMs(
-  retries: number,
-  askedMs = 0,
-  random = Math.random(),
-): number | undefined {
+export function nextRetryMs(retries: number, askedMs = 0, random = Math.random()) {
   const scheduled = RETRY_AFTER_MS[retries]
   if (scheduled === undefined) return undefined
   const ms = scheduled + scheduled * JITTER * (2 * random - 1)

@@ -90,10 +90,7 @@ function headingOf(status: number): string {
 }
 
 /** The page that the refused form was on, as it is now; undefined if it cannot be loaded. */
-async function pageOfForm(
-  request: FastifyRequest,
-  { status }: RefusedForm,
-): Promise<string | undefined> {
+async function pageOfForm(request: FastifyRequest, { status }: RefusedForm) {
   const url = placeBefore(request)
   // A list's own filter would be shown above rows that it does not select.
   if (isSafe(request) && (status !== 400 || pathOf(url) === pathOf(request.url))) return undefined

@@ -57,11 +57,7 @@ export async function sessionIn(request: FastifyRequest): Promise<Claims | undef
 }
 
 /** @throws Unauthenticated; WrongAccount */
-export async function requireSession(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  config: Config,
-): Promise<void> {
+export async function requireSession(request: FastifyRequest, reply: FastifyReply, config: Config) {
   const claims = await verifyToken(request)
   const { needs } = request.routeOptions.config
   if (needs !== undefined) refuseAccount(needs, claims.role)

@@ -11,10 +11,7 @@ import { UnreadableFile } from './unreadable-file.ts'
 const BYTES_AT_ONCE = 8 * 1024
 const MAX_HEADER_BYTES = 20_000
 
-export async function readCsv<Row>(
-  source: AsyncIterable<Buffer>,
-  reader: CsvReader<Row>,
-): Promise<void> {
+export async function readCsv<Row>(source: AsyncIterable<Buffer>, reader: CsvReader<Row>) {
   const chunks = withoutEnd(source)[Symbol.asyncIterator]()
   const { bytes, line } = await firstLine(chunks)
   const delimiter = delimiterOf(line)

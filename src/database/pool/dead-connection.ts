@@ -22,11 +22,7 @@ let lastAsked: Promise<unknown> = Promise.resolve()
  * Closes a connection once the server does not work on its statement. Silence alone says nothing while statements may
  * take long, so another session asks the server.
  */
-export async function closeOnceDead(
-  client: pg.ClientBase,
-  url: string,
-  askAfterMs = ASK_AFTER_MS,
-): Promise<void> {
+export async function closeOnceDead(client: pg.ClientBase, url: string, askAfterMs = ASK_AFTER_MS) {
   const session = client as unknown as ClientInternals
   const { stream } = session.connection
   const { rows } = await client.query<Session>(

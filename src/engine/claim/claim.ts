@@ -207,11 +207,7 @@ export async function handBack(db: Database, { id, number }: Claim): Promise<voi
      where id = ${id} and attempt = ${number} and status = 'processing'`.execute(db)
 }
 
-export async function rememberSeen(
-  db: Database,
-  { id, number }: Claim,
-  seen: unknown,
-): Promise<void> {
+export async function rememberSeen(db: Database, { id, number }: Claim, seen: unknown) {
   const { numAffectedRows } = await sql`
     update loanops.operation set seen = ${JSON.stringify(seen)}::json
      where id = ${id} and attempt = ${number} and status = 'processing'

@@ -40,12 +40,7 @@ export type Ended = {
   decision: Decision
 }
 
-export async function finishAttempts(
-  db: Database,
-  boss: PgBoss,
-  ended: Ended[],
-  onFinal: OnFinal,
-): Promise<boolean[]> {
+export async function finishAttempts(db: Database, boss: PgBoss, ended: Ended[], onFinal: OnFinal) {
   const standsAlone = ({ claim, decision }: Ended) =>
     isFinal(decision) && !onFinal.origins.includes(claim.origin)
   // The end of a live operation changes nothing else: its statement commits on its own, without two more round trips.

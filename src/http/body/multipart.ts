@@ -89,11 +89,7 @@ export async function takeFile<T>(
 }
 
 /** Adds to `fields` those that come before the next file, if there is one. */
-async function nextFile(
-  parts: Parts,
-  names: string[] | 'any',
-  fields: Record<string, string>,
-): Promise<MultipartFile | undefined> {
+async function nextFile(parts: Parts, names: string[] | 'any', fields: Record<string, string>) {
   for (;;) {
     const { done, value: part } = await parts.next()
     if (done) return undefined

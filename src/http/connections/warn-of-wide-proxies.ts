@@ -1,10 +1,7 @@
 /** Larger networks usually have more than proxies in them. */
 const WIDEST_PREFIX = { ipv4: 24, ipv6: 64 }
 
-export function warnOfWideProxies(
-  log: { warn(message: string): void },
-  trustProxy: string[],
-): void {
+export function warnOfWideProxies(log: { warn(message: string): void }, trustProxy: string[]) {
   const wide = trustProxy.filter(isWide)
   if (wide.length > 0)
     log.warn(

@@ -6,9 +6,7 @@ import type { Reading } from './client.ts'
  * have it.
  * @returns undefined in both cases
  */
-export async function bodyIfReadable<Body>(
-  reading: Promise<Reading<Body>>,
-): Promise<Body | undefined> {
+export async function bodyIfReadable<Body>(reading: Promise<Reading<Body>>) {
   try {
     const answer = await reading
     return answer.outcome === 'done' ? answer.body : undefined

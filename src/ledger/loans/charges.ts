@@ -59,10 +59,7 @@ function amountOf(charge: Charge, principal: number): Decimal {
     : new Decimal(0)
 }
 
-export function reasonAgainst(
-  charge: ProductCharge,
-  { currency }: ProductWithTerms,
-): string | undefined {
+export function reasonAgainst(charge: ProductCharge, { currency }: ProductWithTerms) {
   const { active = true, chargeTimeType, chargePaymentMode } = charge
   if (!active) return 'it is not active'
   if (charge.currency.code !== currency.code) {

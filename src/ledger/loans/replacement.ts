@@ -6,10 +6,7 @@ import { type LedgerTransaction, stands } from './transaction.ts'
  * What a person may have booked in the place of an undone repayment. The ledger's own adjustment books another one and loses
  * the receipt number, and nothing there links the two: each of these may as well be other money.
  */
-export function mayReplace(
-  undone: LedgerTransaction,
-  transactions: LedgerTransaction[],
-): LedgerTransaction[] {
+export function mayReplace(undone: LedgerTransaction, transactions: LedgerTransaction[]) {
   return transactions.filter(
     one =>
       one.id > undone.id &&

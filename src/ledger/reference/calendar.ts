@@ -63,10 +63,7 @@ async function readSwitches(ledger: Reader): Promise<Configuration[]> {
  * The business date. The ledger may still list one after it was switched off.
  * @returns undefined where the calendar counts
  */
-async function readBusinessDate(
-  ledger: Reader,
-  switches: () => Promise<Configuration[]>,
-): Promise<string | undefined> {
+async function readBusinessDate(ledger: Reader, switches: () => Promise<Configuration[]>) {
   const date = businessDateIn((await bodyIfReadable(ledger.read<LedgerDate[]>(DATES))) ?? [])
   if (date === undefined) return undefined
   const found = configurationIn(await switches(), BUSINESS_DATE_SWITCH)

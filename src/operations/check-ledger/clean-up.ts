@@ -29,10 +29,7 @@ export async function cleanUp(ledger: Ledger, name: string): Promise<string[]> {
   }
 }
 
-async function removeLoan(
-  ledger: Ledger,
-  { id, transactions = [] }: LoanWithTransactions,
-): Promise<void> {
+async function removeLoan(ledger: Ledger, { id, transactions = [] }: LoanWithTransactions) {
   const write = (
     method: 'POST' | 'DELETE',
     below: (string | number)[],
