@@ -144,14 +144,14 @@ async function callOnce(
     if (error instanceof errors.InvalidArgumentError) throw error
     const message =
       error.name === 'TimeoutError'
-        ? 'it did not respond in time'
+        ? `it did not respond in time to ${name}`
         : (proxyRefusal(error) ?? 'it cannot be reached')
     throw new GatewayUnavailable(message, { cause: error })
   })
   const text = await readText(response)
   const { statusCode: status } = response
   if (status === 429 || status >= 500)
-    throw new GatewayUnavailable(`it answered ${status}`, {
+    throw new GatewayUnavailable(`it answered ${status} to ${name}`, {
       retryAfterMs: retryAfterOf(response.headers),
     })
   if (status !== 200) throw new GatewayRefused(status, codeOf(text), isAboutId(text), name)

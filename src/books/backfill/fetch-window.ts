@@ -5,7 +5,8 @@ import type {
   SettlementPage,
   Window,
 } from '../../payments/gateways/gateway-api.ts'
-import { GatewayRefused } from '../../payments/gateways/items/gateway-errors.ts'
+import { GatewayUnavailable } from '../apis/gateway-call.ts'
+import { isUnsaid, type Unsaid } from './fetch.ts'
 import { fetchAhead } from './fetch-ahead.ts'
 
 /** At most this much is read again after a crash. No gateway gives more than 30 days at once. */
@@ -13,8 +14,8 @@ const DAYS_AT_ONCE = 1
 
 type Saver = {
   check(): void
-  /** @returns what the gateway refused to say about one of the payments */
-  pages(pages: ApiPage[], count: number): Promise<GatewayRefused | undefined>
+  /** @returns what the gateway did not say about one of the payments */
+  pages(pages: ApiPage[], count: number): Promise<Unsaid | undefined>
   settlements(page: SettlementPage): Promise<void>
   end(part: Window, count: number): Promise<void>
 }
@@ -26,11 +27,11 @@ type Step =
 
 /**
  * Fetches the next day while the last one is still being stored.
- * @throws what the gateway refused to say about a payment, once all others were stored
+ * @throws what the gateway did not say about a payment, once all others were stored
  */
 export async function fetchWindow(api: GatewayApi, window: Window, count: number, saver: Saver) {
   const counter = paymentCounter(count)
-  let refusal: GatewayRefused | undefined
+  let unsaid: Unsaid | undefined
   for await (const steps of fetchAhead(stepsOf(api, window)))
     for (const group of groupsOf(steps)) {
       saver.check()
@@ -38,34 +39,41 @@ export async function fetchWindow(api: GatewayApi, window: Window, count: number
       if (first.kind === 'settlements') await saver.settlements(first.page)
       else if (first.kind === 'end') {
         const counted = counter.endPart()
-        if (first.isWhole && refusal === undefined) await saver.end(first.part, counted)
+        if (first.isWhole && unsaid === undefined) await saver.end(first.part, counted)
       } else {
         const pages = group.flatMap(step => (step.kind === 'page' ? step.page : []))
-        const refused = await saver.pages(pages, counter.add(pages))
-        refusal ??= refused
+        const ofPages = await saver.pages(pages, counter.add(pages))
+        unsaid ??= ofPages
       }
     }
-  if (refusal !== undefined) throw refusal
+  if (unsaid !== undefined) throw unsaid
 }
 
-/** @throws what the gateway refused, once all else was read: an account may be refused its settlements or disputes */
+/**
+ * @throws what the gateway did not say, once all payments were read: an account may be refused its settlements or disputes, or
+ * their list may fail for weeks
+ */
 async function* stepsOf(api: GatewayApi, window: Window): AsyncGenerator<Step> {
-  let refusal: GatewayRefused | undefined
+  let unsaid: Unsaid | undefined
+  let asksSettled = true
   for (const part of partsOf(window)) {
     let hasPayments = false
-    for (const steps of [pagesOf(api, part, part.to >= window.to), settledOf(api, part)])
+    const pages = pagesOf(api, part, part.to >= window.to)
+    for (const steps of asksSettled ? [pages, settledOf(api, part)] : [pages])
       try {
         for await (const step of steps) {
           hasPayments = true
           yield step
         }
       } catch (error) {
-        if (!(hasPayments && error instanceof GatewayRefused)) throw error
-        refusal ??= error
+        if (!(hasPayments && isUnsaid(error))) throw error
+        unsaid ??= error
+        // Each call that fails takes minutes.
+        if (steps !== pages && error instanceof GatewayUnavailable) asksSettled = false
       }
-    yield { kind: 'end', part, isWhole: refusal === undefined }
+    yield { kind: 'end', part, isWhole: unsaid === undefined }
   }
-  if (refusal !== undefined) throw refusal
+  if (unsaid !== undefined) throw unsaid
 }
 
 async function* pagesOf(api: GatewayApi, part: Window, isLast: boolean): AsyncGenerator<Step> {

@@ -3,7 +3,7 @@ import type { GatewayAccount } from '../../config/gateway-accounts.ts'
 import type { Database } from '../../database/database.ts'
 import type { ApiPage, ApiPayment, GatewayApi } from '../../payments/gateways/gateway-api.ts'
 import { isRefunded } from '../../payments/gateways/items/shape.ts'
-import { type LeftOut, unlessRefused } from './fetch.ts'
+import { type LeftOut, unlessUnsaid } from './fetch.ts'
 
 type Source = { db: Database; api: GatewayApi; account: GatewayAccount }
 
@@ -19,7 +19,7 @@ export async function refundsBeyond(
 ): Promise<Omit<ApiPage, 'payments'>> {
   const refunds: Omit<ApiPage, 'payments'> = { returns: [], unreadable: [] }
   for (const payment of await withUnknownRefunds(source, captured)) {
-    const found = await unlessRefused(leftOut, payment.id, source.api.refundsOf(payment))
+    const found = await unlessUnsaid(leftOut, payment.id, source.api.refundsOf(payment))
     refunds.returns.push(...(found?.returns ?? []))
     refunds.unreadable.push(...(found?.unreadable ?? []))
   }

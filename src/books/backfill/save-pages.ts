@@ -14,7 +14,7 @@ import { type PaymentEvent, UNKNOWN } from '../../payments/payment-event.ts'
 import { withNames } from '../apis/with-names.ts'
 import { type WithStatus, withStatuses } from '../apis/with-statuses.ts'
 import { fence } from './claim-backfill.ts'
-import { type Fetch, isForWholeAccount, type LeftOut, unlessRefused } from './fetch.ts'
+import { type Fetch, isForWholeAccount, type LeftOut, unlessUnsaid } from './fetch.ts'
 import { fetchedEvent, lenderInNotes, withKnownLenders } from './fetched-event.ts'
 import { refundsBeyond } from './refunds-beyond.ts'
 import { saveUnreadable } from './save-unreadable.ts'
@@ -22,7 +22,7 @@ import { unreportedOf, withUncaptured } from './unreported-of.ts'
 
 /**
  * Saves pages in one transaction with the fetch's progress, so that a page that is read again finds what it stored.
- * @returns what the gateway refused to say about a payment, which was left out
+ * @returns what the gateway did not say about a payment, which was left out
  */
 export async function savePages(fetch: Fetch, pages: ApiPage[], count: number) {
   const { db, account, claim } = fetch
@@ -40,7 +40,7 @@ export async function savePages(fetch: Fetch, pages: ApiPage[], count: number) {
     fetch,
     captured.filter(payment => !unverified.includes(payment)),
   )
-  // Where the gateway refuses to name a loan, they stay as their webhooks have them.
+  // Where the gateway does not name a loan, they stay as their webhooks have them.
   others.push(...(await eventsOf(fetch, nameless, new Map(leftOut))))
   const listed = pages.flatMap(({ returns }) => returns)
   const returns = await withUncaptured(fetch, listed)
@@ -65,8 +65,8 @@ export async function savePages(fetch: Fetch, pages: ApiPage[], count: number) {
   })
   crashPoint('backfill.saved')
   if (found > 0) fetch.onMissed(found)
-  const [refusal] = leftOut.values()
-  return refusal
+  const [unsaid] = leftOut.values()
+  return unsaid
 }
 
 const withoutStatus = ({ id, item, paidAt, statusFields }: ApiPayment): Unreadable => ({
@@ -105,7 +105,7 @@ async function namelessOf({ db, account }: Fetch, payments: ApiPayment[]): Promi
 async function eventsOf(fetch: Fetch, payments: ApiPayment[], leftOut: LeftOut) {
   const events: PaymentEvent[] = []
   for (const payment of payments.filter(({ id }) => !leftOut.has(id))) {
-    const named = await unlessRefused(leftOut, payment.id, withNames(fetch.api, payment))
+    const named = await unlessUnsaid(leftOut, payment.id, withNames(fetch.api, payment))
     if (named !== undefined) events.push(event(fetch, named))
   }
   return events

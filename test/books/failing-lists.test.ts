@@ -1,0 +1,81 @@
+import t, { type Test } from 'tap'
+import { GatewayUnavailable, IMPATIENT } from '../../src/books/apis/gateway-call.ts'
+import { openGatewayApi } from '../../src/books/apis/open-gateway-api.ts'
+import { type LeftOut, unlessUnsaid } from '../../src/books/backfill/fetch.ts'
+import { fetchWindow } from '../../src/books/backfill/fetch-window.ts'
+import { readConfig } from '../../src/config/config.ts'
+import type { ApiPage } from '../../src/payments/gateways/gateway-api.ts'
+import { majorUnits } from '../../src/payments/gateways/items/major-units.ts'
+import { itemOfA } from '../support/books/odd-gateway.ts'
+import { serve } from '../support/http/serve.ts'
+import { testEnv } from '../support/service.ts'
+
+const THREE_DAYS = { from: new Date('2026-02-05T00:00:00Z'), to: new Date('2026-02-08T00:00:00Z') }
+
+/** What is fetched of three days from gateway A, which has a payment of each day, while it fails to answer these paths. */
+async function fetchFailing(t: Test, failing: RegExp) {
+  const asked: string[] = []
+  const url = await serve(t, (request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://gateway')
+    asked.push(pathname)
+    if (failing.test(pathname)) response.statusCode = 500
+    const created_at = searchParams.get('from')
+    const items = pathname === '/v1/payments' ? [itemOfA(`pay_${created_at}`, { created_at })] : []
+    response.end(JSON.stringify({ items }))
+  })
+  const api = openGatewayApi(readConfig(testEnv('postgres://h/d', 'http://h/api/v1', {})), {
+    account: { gateway: 'gateway_a', lender: null, url: `${url}/v1`, key: 'key', secret: 'secret' },
+    majorUnits: majorUnits({ '': 0.01 }),
+    patience: IMPATIENT,
+  })
+  t.teardown(() => api.close())
+  const payments: string[] = []
+  let wholeDays = 0
+  const saver = {
+    check() {},
+    async pages(pages: ApiPage[]) {
+      payments.push(...pages.flatMap(page => page.payments.map(({ id }) => id)))
+      return undefined
+    },
+    async settlements() {},
+    async end() {
+      wholeDays++
+    },
+  }
+  const failed = await fetchWindow(api, THREE_DAYS, 0, saver).catch((error: Error) => error.message)
+  return { payments: payments.length, wholeDays, failed, asked }
+}
+
+t.test(
+  'a list that keeps failing keeps no payment from the fetch, and no day is whole',
+  async t => {
+    for (const failing of ['settlements', 'disputes', 'refunds'])
+      t.match(await fetchFailing(t, new RegExp(`^/v1/${failing}`)), {
+        payments: 3,
+        wholeDays: 0,
+        failed: `it answered 500 to GET ${failing}`,
+      })
+  },
+)
+
+t.test('settlements that could not be listed once are left to the next fetch', async t => {
+  const { asked } = await fetchFailing(t, /settlements/)
+  t.equal(asked.filter(path => path.includes('settlements')).length, 1)
+})
+
+t.test('a fetch ends at once if no payments are listed', async t => {
+  const { asked, failed } = await fetchFailing(t, /payments$/)
+  t.equal(failed, 'it answered 500 to GET payments')
+  t.equal(asked.length, 1)
+})
+
+t.test(
+  'a payment about which the gateway keeps failing is left out, but three end the fetch',
+  async t => {
+    const leftOut: LeftOut = new Map()
+    const down = () => Promise.reject(new GatewayUnavailable('it answered 500 to GET orders', {}))
+    for (const id of ['pay_1', 'pay_2']) t.equal(await unlessUnsaid(leftOut, id, down()), undefined)
+    t.same([...leftOut.keys()], ['pay_1', 'pay_2'])
+    await t.rejects(unlessUnsaid(leftOut, 'pay_3', down()), /it answered 500/)
+  },
+)
