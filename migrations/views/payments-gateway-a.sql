@@ -85,14 +85,17 @@ create or replace function base.gateway_a_is_payable_in_parts(payload jsonb) ret
       or (base.number_of(payload #> '{order,entity,amount_due}') > 0) is true
 $$;
 
--- What the payer paid on top of the order's amount, if the fee is the payer's. The fee includes its tax. Without the
--- order, and where this payment is a part of it, the order's amount is what is left of the payment.
+-- What the payer paid on top of the order's amount: the fee if it is the payer's, or the part of it that is. The fee includes
+-- its tax. Without the order, and where this payment is a part of it, the order's amount is what is left of the payment.
 create or replace function base.gateway_a_payer_fee(event jsonb, payment jsonb) returns jsonb language sql stable parallel safe as $$
   select case when fee > 0 then jsonb_build_object('payer_fee', fee, 'order_amount', coalesce(ordered, amount - fee),
            'payer_fee_differs', case when ordered + fee <> amount then true end) else '{}' end
     from (select base.text_of(payment -> 'currency') as currency) p
    cross join lateral (
-     select base.major_units(base.number_of(payment -> 'fee'), currency), base.major_units(base.number_of(payment -> 'amount'), currency),
+     select base.major_units(coalesce(
+              nullif(base.number_of(payment -> 'customer_fee') + coalesce(base.number_of(payment -> 'customer_fee_gst'), 0), 0),
+              base.number_of(payment -> 'fee')), currency),
+            base.major_units(base.number_of(payment -> 'amount'), currency),
             base.major_units(base.number_of(event #> '{payload,order,entity,amount}'), currency)) stated (fee, amount, whole)
    cross join lateral (
      select case when amount - fee < whole and base.gateway_a_is_payable_in_parts(event -> 'payload') then null else whole end) o (ordered)
@@ -114,7 +117,9 @@ create or replace function base.gateway_a_hints(event jsonb, payment jsonb) retu
     -- Most events hold a payment alone.
     || case when event -> 'payload' ?| '{order,payment_link,invoice,subscription,virtual_account,qr_code,bank_transfer,upi_transfer}'
             then base.gateway_a_hints_beside(event -> 'payload') else '{}' end
-    || case when payment -> 'fee_bearer' = '"customer"' then base.gateway_a_payer_fee(event, payment) else '{}' end)
+    -- A payment of which the payer bears a part of the fee names another bearer.
+    || case when payment -> 'fee_bearer' = '"customer"' or base.number_of(payment -> 'customer_fee') > 0
+            then base.gateway_a_payer_fee(event, payment) else '{}' end)
 $$;
 
 -- The facts of a refund's event. A refund that is only requested changes nothing yet. Older events have no status.

@@ -87,6 +87,18 @@ t.test('only a fee of the payer above 0 is left out', async t => {
   t.same(await service.posted(), [400, 900, 1_000, 1_000, 4_584, 4_692.18, 4_692.18])
 })
 
+t.test('only the payer’s part of a fee is left out', async t => {
+  const service = await withLoan(t)
+  const part = { amount: 459_000, fee_bearer: 'platform', customer_fee: 500, customer_fee_gst: 100 }
+  await service.webhook('gateway_a', paidOrder('pay_1', part), LENDER)
+  await service.webhook('gateway_a', paidOrder('pay_2', { ...part, order: false }), LENDER)
+  const all = { ...part, order: false, fee_bearer: 'customer' }
+  await service.webhook('gateway_a', paidOrder('pay_3', all), LENDER)
+  const none = { ...part, order: false, customer_fee: null, customer_fee_gst: null }
+  await service.webhook('gateway_a', paidOrder('pay_4', none), LENDER)
+  t.same(await service.posted(), [4_584, 4_584, 4_584, 4_590])
+})
+
 t.test('a fee is not left out once the event that stated it no longer counts', async t => {
   const proxy = await startProxy(t)
   const LENDERS_FILE = lendersFile(t, {
