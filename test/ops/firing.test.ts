@@ -10,7 +10,7 @@ import { paymentGauges } from '../../src/payments/payment-signals.ts'
 import { REASONS } from '../../src/payments/suspense-reasons.ts'
 import { lendersFile } from '../support/config/lenders-file.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
-import { firing, minutesOf, QUIET_MINUTES, rules, scraped } from '../support/ops/alerts.ts'
+import { firing, lasting, minutesOf, QUIET_MINUTES, rules, scraped } from '../support/ops/alerts.ts'
 import { capturedA } from '../support/payments/gateway-events.ts'
 import { paymentService } from '../support/payments/payments.ts'
 import { until } from '../support/until.ts'
@@ -199,6 +199,14 @@ t.test('an alert waits for three batches before a gateway counts as not answerin
   t.notOk(fires(60), 'two batches')
   t.notOk(fires(60, 1), 'an hour after it was confirmed')
   t.ok(fires(92), 'three batches')
+})
+
+t.test('no alert says that something lasts for hours where Prometheus has just begun', async t => {
+  for (const alert of ['LoanopsLedgerLeftPaused', 'LoanopsGatewayUnanswered']) {
+    const text = (TROUBLES[alert] as Trouble)(0)
+    t.notOk(firing(lasting([{ instance: '1', text }], 30)).includes(alert), alert)
+    t.ok(firing(lasting([{ instance: '1', text }], 130)).includes(alert), `${alert}, two hours on`)
+  }
 })
 
 t.test('no alert fires for callbacks that nobody sends, because CALLBACK_URL is unset', async t => {

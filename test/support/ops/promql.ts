@@ -28,6 +28,7 @@ const AGGREGATE: Record<string, (values: number[]) => number> = {
 /** Over the values of one series within a range. */
 const OVER_TIME: Record<string, (values: number[], minutes: number) => number> = {
   min_over_time: values => Math.min(...values),
+  count_over_time: values => values.length,
   median: values => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] as number,
   delta: values => (values.at(-1) as number) - (values[0] as number),
   increase: values => (values.at(-1) as number) - (values[0] as number),
