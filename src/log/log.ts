@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { pino } from 'pino'
-import { publicError } from './public-error.ts'
+import { oncePer } from './once-per.ts'
+import { publicError, withoutStack } from './public-error.ts'
 
 export type Log = {
   error(object: object, message: string): void
@@ -10,6 +11,8 @@ export type Log = {
 /** How much of the log is held in memory while it cannot be written (a full disk). The rest is dropped; the service continues. */
 const MAX_UNWRITTEN_BYTES = 1024 * 1024
 
+const STACK_QUIET_MS = 60_000
+
 /** Requests are never logged in full: they contain names, numbers and tokens. */
 export function logger(level: string): FastifyBaseLogger {
   const serializers = {
@@ -18,9 +21,18 @@ export function logger(level: string): FastifyBaseLogger {
       method,
       path: url.split('?', 1)[0],
     }),
-    err: publicError,
+    err: errorSerializer(),
   }
   return pino({ level, serializers }, openStdout())
+}
+
+/** While PostgreSQL is away, a worker fails ten times a second in the same few places: each has its stack once a minute. */
+export function errorSerializer() {
+  const isNews = oncePer(STACK_QUIET_MS)
+  return (error: Error) => {
+    const whole = publicError(error)
+    return whole.stack === undefined || isNews(whole.stack) ? whole : withoutStack(whole)
+  }
 }
 
 function openStdout() {

@@ -2,7 +2,7 @@ type PublicError = {
   type: string
   message: string
   code: string | undefined
-  stack: string | undefined
+  stack?: string | undefined
   cause?: PublicError
 }
 
@@ -17,6 +17,10 @@ export function publicError(error: Error & { code?: string }): PublicError {
     stack: isAboutData(code) ? error.stack?.replace(error.message, () => message) : error.stack,
     ...(cause instanceof Error ? { cause: publicError(cause) } : {}),
   }
+}
+
+export function withoutStack({ stack: _, cause, ...rest }: PublicError): PublicError {
+  return { ...rest, ...(cause === undefined ? {} : { cause: withoutStack(cause) }) }
 }
 
 /** Node gives no message to the failure of a host with several addresses, as localhost often is. */

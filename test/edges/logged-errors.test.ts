@@ -8,6 +8,7 @@ import { readConfig } from '../../src/config/config.ts'
 import { type Database, openDatabase } from '../../src/database/database.ts'
 import { Unavailable } from '../../src/database/unavailable.ts'
 import { logFailure } from '../../src/http/log-failure.ts'
+import { errorSerializer } from '../../src/log/log.ts'
 import { publicError } from '../../src/log/public-error.ts'
 import { openQueue, type Queue, work } from '../../src/queue/queue.ts'
 import { startRole } from '../../src/role.ts'
@@ -63,6 +64,19 @@ t.test('an outage of the database is logged shortly for each call, and once in f
     t.match(line, /"reason":"connect ECONNREFUSED/)
     t.ok(line.length < 250, line)
   }
+})
+
+t.test('a failure that repeats is logged each time, and with its stack once a minute', async t => {
+  const lines: string[] = []
+  const log = pino({ serializers: { err: errorSerializer() } }, { write: line => lines.push(line) })
+  const failed = (of: string) => new Error(`${of} failed`, { cause: new Error('no connection') })
+  const [sweep, seal] = [failed('sweep'), failed('seal')]
+  for (const err of [sweep, seal, sweep, seal, sweep]) log.error({ err }, 'retrying')
+  t.same(
+    lines.map(line => line.split('"stack"').length - 1),
+    [2, 2, 0, 0, 0],
+  )
+  for (const line of lines) t.match(line, /(sweep|seal) failed.*no connection/)
 })
 
 t.test(
