@@ -1,4 +1,11 @@
-import { Kind, type Static, type TSchema, Type, TypeRegistry } from '@sinclair/typebox'
+import {
+  Kind,
+  type Static,
+  type TProperties,
+  type TSchema,
+  Type,
+  TypeRegistry,
+} from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Act } from '../../config/acts.ts'
 import { DayField } from '../../http/fields/day-fields.ts'
@@ -23,58 +30,50 @@ const TransactionId = Type.Unsafe<number | string>({
   description: 'the id of a transaction at the ledger, as a number or as text',
 })
 
-const Post = Type.Object(
-  {
-    outcome: Type.Literal('post'),
+const noted = { note: Note }
+const OUTCOMES = {
+  post: resolution('post', 'PostResolution', 'Posts this amount to this loan as of this day', {
     external_loan_id: ExternalId,
     amount: Amount,
     paid_on: DayField,
     note: Note,
-  },
-  {
-    ...closed,
-    title: 'PostResolution',
-    description: 'Posts this amount to this loan as of this day',
-  },
-)
-const Handled = Type.Object(
-  {
-    outcome: Type.Literal('handled'),
+  }),
+  handled: resolution('handled', 'HandledResolution', 'The money was booked by hand', {
     note: Note,
     external_loan_id: optional(ExternalId),
     ledger_transaction_id: optional(TransactionId),
-  },
-  { ...closed, title: 'HandledResolution', description: 'The money was booked by hand' },
-)
-const Dismiss = noted('dismiss', 'DismissResolution', 'Nothing is to be booked')
-const Reopen = noted(
-  'reopen',
-  'ReopenResolution',
-  'Takes what was handled or dismissed back to suspense',
-)
-const Reverse = noted(
-  'reverse',
-  'ReverseResolution',
-  'Takes a refund or chargeback out of its posted payment at the ledger',
-)
-const Restore = noted(
-  'restore',
-  'RestoreResolution',
-  'Posts again what a refund or chargeback took, since the gateway took it back',
-)
-
-function noted<Outcome extends string>(outcome: Outcome, title: string, description: string) {
-  const members = { outcome: Type.Literal(outcome), note: Note }
-  return Type.Object(members, { ...closed, title, description })
+  }),
+  dismiss: resolution('dismiss', 'DismissResolution', 'Nothing is to be booked', noted),
+  reopen: resolution(
+    'reopen',
+    'ReopenResolution',
+    'Takes what was handled or dismissed back to suspense',
+    noted,
+  ),
+  reverse: resolution(
+    'reverse',
+    'ReverseResolution',
+    'Takes a refund or chargeback out of its posted payment at the ledger',
+    noted,
+  ),
+  restore: resolution(
+    'restore',
+    'RestoreResolution',
+    'Posts again what a refund or chargeback took, since the gateway took it back',
+    noted,
+  ),
 }
 
-const OUTCOMES = {
-  post: Post,
-  handled: Handled,
-  dismiss: Dismiss,
-  reopen: Reopen,
-  reverse: Reverse,
-  restore: Restore,
+function resolution<Outcome extends string, Of extends TProperties>(
+  outcome: Outcome,
+  title: string,
+  description: string,
+  members: Of,
+) {
+  return Type.Object(
+    { outcome: Type.Literal(outcome), ...members },
+    { ...closed, title, description },
+  )
 }
 
 export const PaymentResolution = Type.Union(Object.values(OUTCOMES), {
