@@ -17,26 +17,16 @@ const isAmount = (text: string) => isNumber(text, 'amount') && Number(text) < BE
 const PLAINLY =
   'without a currency, with at most 13 digits before the point and two after it, and with separators only if it has a point'
 
-setKind('FileMoney', text => isAmount(text) && Number(text) > 0)
-const Money = Type.Unsafe<string>({
-  [Kind]: 'FileMoney',
-  type: 'string',
-  description: `a number above 0 ${PLAINLY}`,
-})
-setKind('FileCharge', text => isAmount(text.replace(/^-/, '')))
-const Charge = Type.Unsafe<string>({
-  [Kind]: 'FileCharge',
-  type: 'string',
-  description: `a number ${PLAINLY}`,
-})
+const Money = cell(
+  'FileMoney',
+  `a number above 0 ${PLAINLY}`,
+  text => isAmount(text) && Number(text) > 0,
+)
+const Charge = cell('FileCharge', `a number ${PLAINLY}`, text => isAmount(text.replace(/^-/, '')))
 const SettlementId = IssuedId('setl_29QQoUBi66xm2f')
 const Utr = Text(200, '500000000001')
-setKind('FileTime', text => timeOf(text) !== undefined)
-const FileTime = Type.Unsafe<string>({
-  [Kind]: 'FileTime',
-  type: 'string',
-  description: TIME_RULE.replace(/^must be /, ''),
-})
+const TIME = TIME_RULE.replace(/^must be /, '')
+const FileTime = cell('FileTime', TIME, text => timeOf(text) !== undefined)
 
 /** Any other day is a typing error, which would take the payment out of the books of its own day. */
 const FIRST_DAY = '2000-01-01'
@@ -51,15 +41,13 @@ export function paidTimeOf(text: string): string | undefined {
   const last = new Date(Date.now() + DAYS_AHEAD * DAY_MS).toISOString()
   return FIRST_DAY <= day && day <= last ? time : undefined
 }
-setKind('PaidTime', text => paidTimeOf(text) !== undefined)
-const PaidTime = Type.Unsafe<string>({
-  ...FileTime,
-  [Kind]: 'PaidTime',
+const PaidTime = {
+  ...cell('PaidTime', TIME, text => paidTimeOf(text) !== undefined),
   [WHY]: (text: unknown) =>
     typeof text === 'string' && timeOf(text) !== undefined
       ? `is ${text}, in the future or before 2000`
       : undefined,
-})
+}
 
 const Row = only({
   gateway_payment_id: IssuedId('pay_29QQoUBi66xm2f'),
@@ -112,6 +100,7 @@ export function errorsOfSettled(row: Settled): string[] {
 }
 
 /** An empty cell is undefined here, even where it is required. */
-function setKind(kind: string, isOfKind: (text: string) => boolean) {
+function cell(kind: string, description: string, isOfKind: (text: string) => boolean) {
   TypeRegistry.Set(kind, (_, value) => typeof value === 'string' && isOfKind(value))
+  return Type.Unsafe<string>({ [Kind]: kind, type: 'string', description })
 }
