@@ -13,8 +13,6 @@ type One = { id: string }
 /** `forRuns` is for statements that may take long. */
 type Context = { forRuns: Database; deletion: { add(id: string): void } }
 
-export type PortfolioCalls = ReturnType<typeof portfolioCalls>
-
 export function portfolioCalls({ forRuns, deletion }: Context) {
   const answer = async (_: object, state: RunState) => ({ status: 202, body: state })
 

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import type { FastifyBaseLogger, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
+import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import { type Asker, auditAlone } from '../accounts/audit.ts'
 import type { Config } from '../config/config.ts'
 import type { FileType } from '../csv/reading/file-type.ts'
@@ -7,10 +7,9 @@ import { type Database, logLosses, openDatabase } from '../database/database.ts'
 import type { Catalogue } from '../engine/operation.ts'
 import { limitConcurrent } from '../http/connections/connections.ts'
 import { findLayout } from './find-migration.ts'
-import { type Kinds, migrationKinds } from './kinds/kinds.ts'
-import { type PortfolioCalls, portfolioCalls } from './portfolio-calls.ts'
+import { migrationKinds } from './kinds/kinds.ts'
+import { portfolioCalls } from './portfolio-calls.ts'
 import { cancelRun } from './run/cancel-run.ts'
-import type { RunState } from './run/start-run.ts'
 import { backgroundDeletion } from './upload/background-deletion.ts'
 import { errorsCsv } from './upload/errors-csv.ts'
 import { findingsCsv } from './upload/findings-csv.ts'
@@ -24,20 +23,9 @@ const MAX_CONCURRENT_UPLOADS = 4
 /** Runs, retries, cancels and downloads have their own pool, because they must not wait for an upload to finish. */
 const MAX_CONCURRENT_RUN_CALLS = 2
 
-export type Portfolio = {
-  kinds: Kinds
-  limitLongCalls: onRequestAsyncHookHandler
-  limitDownloads: onRequestAsyncHookHandler
-  /** @param templates where the caller finds the templates @returns the migration's id */
-  upload(request: FastifyRequest, asker: Asker, templates: string): Promise<string>
-  calls: PortfolioCalls
-  cancel(id: string, asker: Asker): Promise<RunState>
-  download(id: string, file: Download, asker: Asker): Promise<Readable>
-  close(): Promise<void>
-}
+export type Portfolio = ReturnType<typeof openPortfolio>
 
 const DOWNLOADS = { 'errors.csv': errorsCsv, 'findings.csv': findingsCsv }
-type Download = keyof typeof DOWNLOADS
 
 type Context = {
   db: Database
@@ -47,7 +35,7 @@ type Context = {
   limits: { longCalls: number }
 }
 
-export function openPortfolio(context: Context, log: FastifyBaseLogger): Portfolio {
+export function openPortfolio(context: Context, log: FastifyBaseLogger) {
   const { db, config, catalogue, fileTypes, limits } = context
   const kinds = migrationKinds(catalogue)
   const patient = (max: number) =>
@@ -69,14 +57,15 @@ export function openPortfolio(context: Context, log: FastifyBaseLogger): Portfol
       'downloads are in progress',
       Math.ceil(limits.longCalls / 2),
     ),
-    upload: (request, asker, templates) =>
+    /** @param templates where the caller finds the templates @returns the migration's id */
+    upload: (request: FastifyRequest, asker: Asker, templates: string) =>
       takeUpload(request, kinds, (kind, file) => {
         const place = { kind, templates, others: fileTypes.statements }
         return upload({ db, patient: forUploads }, place, file, asker)
       }),
     calls: portfolioCalls({ forRuns, deletion }),
-    cancel: (id, asker) => cancelRun(forRuns, id, asker),
-    async download(id, file, asker) {
+    cancel: (id: string, asker: Asker) => cancelRun(forRuns, id, asker),
+    async download(id: string, file: keyof typeof DOWNLOADS, asker: Asker) {
       const layout = await findLayout(db, id)
       const detail = { file }
       await auditAlone(db, { ...asker, action: 'migration.download', subject: layout.id, detail })
