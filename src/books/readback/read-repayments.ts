@@ -31,6 +31,8 @@ export type ReadbackFinding = {
   chargebacks?: number[]
 }
 
+const NOTHING = { reason: null, difference: null, amount: null, detail: null }
+
 type Reader = Pick<Ledger, 'read'>
 
 /**
@@ -115,18 +117,14 @@ function found(
         ? ''
         : `, but transaction ${other.id} with ${ownMark(other, payment)}: ${differences.join(', ')}`
     const detail = `The ledger has neither ${payment.externalId} nor transaction ${payment.ledgerTransactionId} on loan ${payment.loan}${beside}`
-    return { reason: 'missing_at_ledger', difference: null, amount: null, detail }
+    return { ...NOTHING, reason: 'missing_at_ledger', detail }
   }
   if (stands(repayment)) {
     const difference = differencesAtLedger(repayment, payment).join(', ') || null
     const isBack = repaymentDifferences(repayment, payment).length === 0
-    return {
-      reason: null,
-      difference,
-      amount: otherAmount(repayment, payment),
-      detail: null,
-      ...(isBack && { chargebacks: chargebackIds(repayment) }),
-    }
+    const amount = otherAmount(repayment, payment)
+    const chargebacks = isBack && { chargebacks: chargebackIds(repayment) }
+    return { ...NOTHING, difference, amount, ...chargebacks }
   }
   const undone = undoneInWords(repayment)
   const adjusted = replacementOf(payment, transactions)
@@ -134,7 +132,7 @@ function found(
     const others = mayReplace(repayment, transactions)
     const beside = others.length === 0 ? '' : `; ${replacementsInWords(others)}`
     const detail = `The ledger’s ${undone}${beside}`
-    return { reason: 'reversed_at_ledger', difference: null, amount: null, detail }
+    return { ...NOTHING, reason: 'reversed_at_ledger', detail }
   }
   const differences = [
     undone,
@@ -142,7 +140,7 @@ function found(
     ...differencesAtLedger(adjusted, payment),
   ]
   const amount = otherAmount(adjusted, payment)
-  return { reason: null, difference: differences.join(', '), amount, detail: null }
+  return { ...NOTHING, difference: differences.join(', '), amount }
 }
 
 /** The ledger was restored from a backup in which the payment still stood, or somebody booked it again. */
@@ -153,14 +151,9 @@ function foundOfReturned(
   const standing = transactions.filter(one => stands(one) && isOfPayment(one, payment))
   const amount = Decimal.sum(0, ...standing.map(one => one.amount))
   const ids = standing.map(({ id }) => id).join(', ')
-  return standing.length === 0
-    ? { reason: null, difference: null, amount: null, detail: null }
-    : {
-        reason: null,
-        difference: `all of it went back, and ${amount.toFixed()} stands there as transaction ${ids}`,
-        amount: amount.toFixed(),
-        detail: null,
-      }
+  if (standing.length === 0) return NOTHING
+  const difference = `all of it went back, and ${amount.toFixed()} stands there as transaction ${ids}`
+  return { ...NOTHING, difference, amount: amount.toFixed() }
 }
 
 /** A payment may have been posted under several suffixes, or by hand under its receipt number alone. */

@@ -65,11 +65,9 @@ export function readsOfA(call: CallGateway, majorUnits: MajorUnits): GatewayRead
         : undefined
     },
     async *settled(window) {
-      for (const { year, month, day } of daysOf(window)) {
-        const path = `/settlements/recon/combined?year=${year}&month=${month}&day=${day}`
-        for await (const rows of list(path, ROWS_PER_RECON_PAGE))
+      for (const day of daysOf(window))
+        for await (const rows of list(`/settlements/recon/combined?${day}`, ROWS_PER_RECON_PAGE))
           yield settlementsIn(rows, window, majorUnits)
-      }
     },
   }
 }
@@ -207,16 +205,10 @@ function settlementOf(row: unknown, majorUnits: MajorUnits): ApiSettlement[] {
 }
 
 /** The gateway's days are India's. */
-function daysOf({ from, to }: Window) {
-  const days: { year: number; month: number; day: number }[] = []
+function* daysOf({ from, to }: Window): Iterable<string> {
   const startOfDay = (time: Date) => Math.floor((time.getTime() + INDIA_MS) / DAY_MS)
   for (let day = startOfDay(from); day <= startOfDay(to); day++) {
     const local = new Date(day * DAY_MS)
-    days.push({
-      year: local.getUTCFullYear(),
-      month: local.getUTCMonth() + 1,
-      day: local.getUTCDate(),
-    })
+    yield `year=${local.getUTCFullYear()}&month=${local.getUTCMonth() + 1}&day=${local.getUTCDate()}`
   }
-  return days
 }

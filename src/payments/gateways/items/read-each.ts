@@ -10,19 +10,19 @@ type Description = Omit<Unreadable, 'item' | 'reason'>
 /** Reads each item of a list, although others cannot be read. @param describe reads what it can, and never throws */
 export function readEach<T>(
   items: unknown[],
-  read: (item: unknown) => T[],
+  readItem: (item: unknown) => T[],
   describe: (item: unknown) => Description,
 ): { read: T[]; unreadable: Unreadable[] } {
   const unreadable: Unreadable[] = []
-  const all = items.flatMap(item => {
+  const read = items.flatMap(item => {
     try {
-      return read(item)
+      return readItem(item)
     } catch (error) {
       unreadable.push(asUnreadable(error, item, describe))
       return []
     }
   })
-  return { read: all, unreadable }
+  return { read, unreadable }
 }
 
 /** @throws the error, if it is not about the item */
