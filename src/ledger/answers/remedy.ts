@@ -36,15 +36,23 @@ const USER_CAUSES: Record<string, Cause> = {
 
 export const isOfUser = (code: string | null): boolean => code !== null && code in USER_CAUSES
 
+const REFUSES_LOGIN: Cause = {
+  check: 'credentials',
+  found: 'the ledger refuses its user or the password',
+  remedy:
+    'correct LEDGER_USERNAME or LEDGER_PASSWORD; the user may be locked or disabled at the ledger, or the ledger may accept OAuth2 alone, which LoanOps does not use',
+}
+/** Gateways that want a key or a token of their own answer so, too. */
+const REFUSES_LOGIN_OR_IN_FRONT: Cause = {
+  check: 'credentials',
+  found: 'the ledger, or something in front of it, refuses this call without another login',
+  remedy: `let LoanOps’s calls through there; otherwise ${REFUSES_LOGIN.remedy}`,
+}
+
 /** The cause for which the ledger, or whatever is at LEDGER_URL, refuses all that we send. */
 export function causeOfRefusal(status: number, body: unknown): Cause {
   if (status === 401)
-    return {
-      check: 'credentials',
-      found: 'the ledger refuses its user or the password',
-      remedy:
-        'correct LEDGER_USERNAME or LEDGER_PASSWORD; the user may be locked or disabled at the ledger, or the ledger may accept OAuth2 alone, which LoanOps does not use',
-    }
+    return isOfContainer(body) || isOfLedgerShape(body) ? REFUSES_LOGIN : REFUSES_LOGIN_OR_IN_FRONT
   const ofUser = USER_CAUSES[codeOf(body) ?? '']
   if (ofUser !== undefined) return ofUser
   if (isForbidden(status, body)) return LACKS_SECOND_FACTOR

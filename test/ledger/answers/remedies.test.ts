@@ -5,11 +5,13 @@ import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { readConfig } from '../../../src/config/config.ts'
 import { freePort } from '../../../src/embedded/free-port.ts'
+import { causeOfRefusal } from '../../../src/ledger/answers/remedy.ts'
 import { openLedger } from '../../../src/ledger/calls/client.ts'
 import { ledgerPath } from '../../../src/ledger/calls/path.ts'
 import { unanswered } from '../../../src/ledger/calls/send.ts'
 import { warnOfRefusals } from '../../../src/ledger/calls/warn-of-refusals.ts'
 import { startSandbox } from '../../../src/sandbox/server.ts'
+import { containerBody } from '../../support/ledger/proxy.ts'
 import { NO_DATABASE, testEnv } from '../../support/service.ts'
 
 const PEM = readFileSync(fileURLToPath(new URL('../../support/loopback.pem', import.meta.url)))
@@ -49,6 +51,18 @@ t.test('a fault of the connection to the ledger names its setting', async t => {
     unanswered(unknownHost, { method: 'GET', path: ledgerPath(['loans']) }).message,
     /host cannot be found: correct the host in LEDGER_URL$/,
   )
+})
+
+t.test('a 401 that is not the ledger’s own does not blame the password alone', t => {
+  const ofGateway = causeOfRefusal(401, { message: 'No API key found in request' })
+  const page = causeOfRefusal(401, '<html>Sign in</html>')
+  for (const cause of [ofGateway, page])
+    t.match(cause, {
+      found: /something in front of it/,
+      remedy: /^let .* otherwise correct LEDGER_U/,
+    })
+  t.notMatch(causeOfRefusal(401, containerBody(401)).found, /in front/)
+  t.end()
 })
 
 t.test('a call that is not sent to a ledger that is down still says why it is down', async t => {
