@@ -3,6 +3,9 @@ import type { FastifyRequest } from 'fastify'
 
 const AmbiguousHost = createError('INVALID_PAYLOAD', '%s', 400)
 
+/** A URL that begins with such a text has another host, or a part of the text is its path. */
+const NOT_ONLY_HOST = /[@/\\?#]/
+
 /** An onRequest hook: a proxy in front might read another host from such a request than we do. */
 export function refuseAmbiguousHost(
   { raw, headers, protocol, host }: FastifyRequest,
@@ -16,7 +19,7 @@ export function refuseAmbiguousHost(
   else if (namesAnother(raw.url ?? '', headers.host))
     done(new AmbiguousHost('The request names another host than its Host header'))
   // Links back to us are made of the protocol and the host, which a proxy may have forwarded.
-  else if (host !== '' && !URL.canParse(`${protocol}://${host}`))
+  else if (host !== '' && (NOT_ONLY_HOST.test(host) || !URL.canParse(`${protocol}://${host}`)))
     done(new AmbiguousHost('The host of the request cannot be read'))
   else done()
 }
