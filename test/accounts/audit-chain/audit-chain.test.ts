@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
@@ -172,6 +173,19 @@ t.test('a row that was written into the past is named, sealed or not', async t =
   t.equal(await verifyAudit(db), wrong)
   t.equal(await seal(db), 1)
   t.equal(await verifyAudit(db), wrong)
+})
+
+t.test('the documented query finds a row that the owner gave an earlier time', async t => {
+  const { db } = await sealedRows(t)
+  const page = readFileSync(new URL('../../../docs/security.md', import.meta.url), 'utf8')
+  const [, query = ''] = page.match(/```sql\n(select audit_id.*?)```/s) ?? []
+  t.same((await sql.raw(query).execute(db)).rows, [])
+  const early = `timestamptz '2026-01-01'`
+  await sql.raw(insertion(early)).execute(db)
+  await sql.raw(`update loanops.audit_unsealed set inserted_at = ${early}`).execute(db)
+  t.equal(await seal(db), 1)
+  t.match(await verifyAudit(db), { sealed: 6 }, 'by nothing else')
+  t.match((await sql.raw(query).execute(db)).rows, [{ audit_id: INSERTED }])
 })
 
 t.test('a row that was inserted past the triggers is named', async t => {
