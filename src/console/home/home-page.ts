@@ -10,6 +10,7 @@ import { pauseCall } from '../../operations/pause/pause-call.ts'
 import { resumeLedger } from '../../operations/pause/pause-ledger.ts'
 import { requestBatchNow } from '../../payments/batch/request-batch.ts'
 import { answerPage } from '../frame/answer.ts'
+import type { Formats } from '../frame/formats.ts'
 import { formRoutes } from '../frame/forms/form-routes.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { live, liveQuery, refreshLink } from '../frame/live.ts'
@@ -38,7 +39,7 @@ export function homePage(app: App, context: PageContext): void {
     const body = html`<h1>Overview</h1>
 ${doneNotice(request.query.done)}
 ${live(request.url, request.query, html`${above}<p class="bar">${refreshLink(request.url)}</p>${below}`)}
-${ledgerForms(state, request.user.role)}`
+${ledgerForms(state, context.formats, request.user.role)}`
     return answerPage(request, reply, { title: 'Overview', body })
   })
 
@@ -73,7 +74,7 @@ async function load(context: PageContext): Promise<Loaded> {
   return { state, above: charts(state.history), below: tiles(state, context.formats) }
 }
 
-function ledgerForms({ pause }: State, role: Role): Html {
+function ledgerForms({ pause }: State, formats: Formats, role: Role): Html {
   if (role === 'viewer') return nothing
   return html`<h2>Actions</h2><div class="forms">
 ${
@@ -84,7 +85,7 @@ ${
 }
 <form method="post" action="/console/pause"><h3>${pause === null ? 'Pause writes to the ledger' : 'Change the pause'}</h3>
 <label>Reason <input name="reason" required maxlength="1000" value="${pause?.reason ?? ''}"></label>
-<label>Until <input name="until" type="datetime-local"></label>
+<label>Until <input name="until" type="datetime-local" value="${formats.text(pause?.until).replace(' ', 'T')}"></label>
 <p><small>In the ledger’s time zone; empty: until somebody resumes. Intake, webhooks and reads continue.</small></p>
 <button type="submit" class="secondary">Pause</button></form>
 <form method="post" action="/console/batch"><h3>Post payments now</h3>
