@@ -115,6 +115,32 @@ t.test('the form of an unreadable refund or dispute offers every outcome but pos
   }
 })
 
+t.test(
+  'the form of a payment offers only an amount that can be posted, and can be sent',
+  async t => {
+    const offered = {
+      pay_whole: [{ amount: 12_300 }, '123.00'],
+      pay_decimals: [{ amount: 100.5, loan: 'L-1001' }, ''],
+      pay_negative: [{ amount: -500, loan: 'L-1001' }, ''],
+      pay_dinars: [{ amount: 12_300, currency: 'KWD' }, '12.30'],
+      pay_fils: [{ amount: 12_345, currency: 'KWD' }, ''],
+      pay_yen: [{ amount: 123, currency: 'JPY', loan: 'L-1001' }, ''],
+    } as const
+    for (const [id, [facts]] of Object.entries(offered))
+      await call('POST', '/api/webhooks/gateway_a?lender=LENDER_02', capturedA({ id, ...facts }))
+    await runBatch(call)
+    for (const [id, [, amount]] of Object.entries(offered)) {
+      const { text } = await operator(`/console/payments/gateway_a/${id}`)
+      const field = parse(text).querySelector('[name=amount]')?.attributes ?? {}
+    const { pattern = '', value, inputmode } = field
+    t.equal(inputmode, undefined, 'the decimal keys of some phones have no full stop')
+      t.equal(value, amount, id)
+      // Browsers check no pattern of an empty field.
+      t.ok(value === '' || RegExp(`^(?:${pattern})$`, 'v').test(amount), id)
+    }
+  },
+)
+
 t.test('a refund that names no loan is booked by hand on one that the form names', async t => {
   const [id, of] = ['rfnd_loanless', 'pay_loanless']
   for (const event of [capturedA({ id: of, notes: {} }), refundA({ id, of })]) {

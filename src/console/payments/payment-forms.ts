@@ -91,7 +91,7 @@ function resolveForm(
   payment: PaymentItem & Pick<PaymentContext, 'unreadableKind'>,
   seen: Html,
 ): Html {
-  const { amount, external_loan_id: loan } = payment
+  const { external_loan_id: loan } = payment
   const canPost = isPostable(payment)
   const canDecide = isOpen(payment)
   return html`<form method="post" action="${action}">${seen}<h3>${titleFor(payment)}</h3>
@@ -105,7 +105,7 @@ ${canDecide ? loanField(loan, canPost) : nothing}
 ${
   canPost
     ? html`<fieldset><legend>For <code>post</code></legend>
-<label>Amount <input name="amount" inputmode="decimal" pattern="\\s*\\d+(\\.\\d{1,2})?\\s*" title="Digits without commas, such as 123456.78" value="${amount ?? ''}"></label>
+<label>Amount <input name="amount" pattern="\\s*\\d+(\\.\\d{1,2})?\\s*" title="Digits without commas, such as 123456.78" value="${amountToPost(payment)}"></label>
 <label>Paid on <input name="paid_on" placeholder="05 March 2026"></label>
 <small>The day as 05 March 2026 or 2026-03-05; at most the captured amount.</small></fieldset>`
     : nothing
@@ -117,6 +117,12 @@ ${
     : nothing
 }
 <button type="submit">Resolve</button></form>`
+}
+
+/** Browsers send the form for no outcome while it has an amount that no call takes. One of another currency is not the loan’s. */
+function amountToPost({ amount, reason }: PaymentItem): string {
+  if (amount === null || reason === 'currency_mismatch') return ''
+  return /^(\d+(?:\.\d{1,2})?)0*$/.exec(amount)?.[1] ?? ''
 }
 
 /** Left empty, the loan of a refund or chargeback stays the one of its payment. */
