@@ -66,6 +66,8 @@ t.test(
 pay_1,payment,100000,INR,captured,upi,True,2360,360,2026-02-05 10:00:00`,
       `entity_id,type,debit,credit,amount,currency,fee,tax,created_at,settled_at,settlement_id,posted_at,credit_type,settlement_utr
 pay_1,payment,0,97640,100000,INR,2360,360,2026-02-05 10:00:00,2026-02-07 10:00:00,setl_1,,default,UTR1`,
+      `entity_id,type,debit,credit,amount,currency,fee,tax,on_hold,settled,created_at,settled_at,settlement_id,settlement_utr
+pay_1,payment,0,97640,100000,INR,2360,360,False,True,2026-02-05 10:00:00,2026-02-07 10:00:00,setl_1,UTR1`,
     ]
     for (const answer of answers) {
       const { status, body } = await uploadStatement(
@@ -76,7 +78,7 @@ pay_1,payment,0,97640,100000,INR,2360,360,2026-02-05 10:00:00,2026-02-07 10:00:0
       t.equal(status, 400)
       t.match(
         body.detail,
-        /(entity|posted_at) is a column of the gateway’s API, whose amounts are in paise/,
+        /(entity|posted_at|on_hold) is a column of the gateway’s API, whose amounts are in paise/,
       )
     }
   },

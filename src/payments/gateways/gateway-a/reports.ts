@@ -48,7 +48,7 @@ export const gatewayASettlements: Format = {
   title: 'settlements of gateway A',
   isIndian: true,
   signature: ['entity_id', 'amount', 'settlement_id', 'settlement_utr'],
-  ofApi: ['posted_at', 'credit_type'],
+  ofApi: ['posted_at', 'credit_type', 'on_hold', 'settled'],
   kindField: 'kind',
   columns: {
     kind: ['transaction_entity', 'type'],
