@@ -10,8 +10,8 @@ create or replace function base.gateway_b_types() returns text[] language sql im
     'SUBSCRIPTION_STATUS_CHANGE', 'SUBSCRIPTION_CARD_EXPIRY_REMINDER', 'SUBSCRIPTION_REFUND_STATUS',
     'SUBSCRIPTION_NEW_PAYMENT', 'SUBSCRIPTION_PAYMENT_DECLINED', 'REFUND_STATUS', 'SUBSCRIPTION_PAYMENT_CONTROLLED_*',
     'SETTLEMENT_INITIATED', 'SETTLEMENT_SUCCESS', 'SETTLEMENT_FAILED', 'SETTLEMENT_REVERSED', 'VENDOR_SETTLEMENT_*',
-    'HEALTH_ALERT', 'INSTRUMENT_ACTIVE_WEBHOOK', 'INSTRUMENT_FAILED_WEBHOOK', 'TERMINAL_STATUS_UPDATE', 'WEBHOOK', 'LOANOPS_BACKFILL',
-    'loanops.backfill', 'loanops.unreadable']
+    'VENDOR_STATUS_UPDATE', 'HEALTH_ALERT', 'INSTRUMENT_ACTIVE_WEBHOOK', 'INSTRUMENT_FAILED_WEBHOOK', 'TERMINAL_STATUS_UPDATE', 'WEBHOOK',
+    'LOANOPS_BACKFILL', 'loanops.backfill', 'loanops.unreadable']
 $$;
 
 -- The captured amount, which may be a part of the reserved one, but never more: the gateway's own samples state more.

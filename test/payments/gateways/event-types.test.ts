@@ -39,6 +39,23 @@ t.test('each type is counted per source, with how it is taken and when it came l
   t.notMatch((await service.fates()).join(), /pay_0/, 'zero is no payment')
 })
 
+t.test('a vendor’s new status at gateway B is known, and is no money', async t => {
+  const service = await sourceOf(t, 'gateway_b')
+  const data = {
+    merchant_id: 1,
+    merchant_vendor_id: 'v_1',
+    updated_status: 'ACTIVE',
+    max_split: 100,
+  }
+  await service.save({
+    type: 'VENDOR_STATUS_UPDATE',
+    event_time: '2026-02-05T10:00:00+05:30',
+    data,
+  })
+  await service.transform()
+  t.same(await service.types(), ['VENDOR_STATUS_UPDATE ignored 1'])
+})
+
 t.test('invented names do not add rows without end, and hide no documented type', async t => {
   const service = await sourceOf(t, 'gateway_a')
   for (const round of [1, 2]) {
