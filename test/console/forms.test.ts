@@ -132,8 +132,8 @@ t.test(
     for (const [id, [, amount]] of Object.entries(offered)) {
       const { text } = await operator(`/console/payments/gateway_a/${id}`)
       const field = parse(text).querySelector('[name=amount]')?.attributes ?? {}
-    const { pattern = '', value, inputmode } = field
-    t.equal(inputmode, undefined, 'the decimal keys of some phones have no full stop')
+      const { pattern = '', value, inputmode } = field
+      t.equal(inputmode, undefined, 'the decimal keys of some phones have no full stop')
       t.equal(value, amount, id)
       // Browsers check no pattern of an empty field.
       t.ok(value === '' || RegExp(`^(?:${pattern})$`, 'v').test(amount), id)
