@@ -41,6 +41,15 @@ t.test('UNKNOWN_FIELDS=ignore drops unknown members, lists and counts them', asy
     const message = `is not a known field; ${meant} may be meant`
     t.same(refused.errors, [{ path: `${where}/${name}`, message }])
   }
+  for (const name of ['loan_term_frequency_type', 'loan-term-frequency-type']) {
+    const data = { externalId: 'L-1', principal: 5000, [name]: 'weeks' }
+    const { body: refused } = await call('POST', '/api/ledger/operate', {
+      status: 'LOAN_UPDATE',
+      data,
+    })
+    const message = 'is not a known field; /data/loanTermFrequencyType may be meant'
+    t.same(refused.errors, [{ path: `/data/${name}`, message }])
+  }
   const many = Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`extra${n}`, n]))
   const tooMany = { status: 'LOAN_DISBURSE', data: { ...DISBURSEMENT, ...many } }
   t.equal((await call('POST', '/api/ledger/operate', tooMany)).status, 400)
