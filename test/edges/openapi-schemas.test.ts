@@ -77,6 +77,17 @@ t.test('/openapi.json describes what is accepted, as far as a schema can', async
       }
   })
 
+  t.test('no pattern of the contract repeats more often than Go can read', async t => {
+    for (const path of ['/openapi.json', '/openapi-3.0.json']) {
+      const text = JSON.stringify((await call('GET', path)).body)
+      const repeats = [...text.matchAll(/"pattern":"(.*?)"/g)].flatMap(([, pattern = '']) =>
+        [...pattern.matchAll(/\{\d*,?(\d+)\}/g)].map(([, most]) => Number(most)),
+      )
+      t.ok(repeats.length > 20)
+      t.ok(Math.max(...repeats) <= 1000, path)
+    }
+  })
+
   t.test('/openapi.json allows no number of more than fifteen digits in a body', async t => {
     for (const { operationId, schema } of bodiesOf(endpoints))
       for (const [where, { maximum }] of partsOf(schema, ['integer', 'number']))
