@@ -38,6 +38,9 @@ const NO_FILE = 'must be sent as a file, with its filename: with curl, -F file=@
 /** Python's `files=` gives each of its parts a filename. */
 const NO_FIELD =
   'must be sent as a field, without a filename: in Python, in data= instead of files='
+/** Who sets the header by hand sends no boundary, which only the program that writes the form knows. */
+const NO_BOUNDARY =
+  'has no boundary in its content-type: leave this header to the program that writes the form'
 
 /** `text` is for the caller. */
 export type FileLimit = { bytes: number; text: string }
@@ -191,8 +194,8 @@ async function* legible<T>(read: AsyncIterable<T>): AsyncGenerator<T> {
     yield* read
   } catch (error) {
     if ((error as { statusCode?: number }).statusCode !== undefined) throw error
-    throw Object.assign(invalidField('', 'is malformed or incomplete multipart/form-data'), {
-      cause: error,
-    })
+    const hasNoBoundary = (error as Error).message === 'Multipart: Boundary not found'
+    const message = hasNoBoundary ? NO_BOUNDARY : 'is malformed or incomplete multipart/form-data'
+    throw Object.assign(invalidField('', message), { cause: error })
   }
 }
