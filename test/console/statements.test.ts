@@ -103,6 +103,8 @@ t.test('a payment that only a statement has is found, with its day and its settl
   const missing = '/console/books/payments?day=2026-02-05&bucket=missing'
   for (const list of [missing, '/console/settlements/setl_1'])
     t.match((await service.viewer(list)).text, `<a href="${page}">`, list)
+  const none = await service.viewer(missing.replace('missing', 'suspense'))
+  t.match(none.text, 'No payment matches', 'a bucket that has nothing any more')
   const { status, text } = await service.viewer(page)
   t.equal(status, 200)
   t.match(text, 'Only its gateway’s statement has this payment')

@@ -31,7 +31,7 @@ export const bucketPage = listPage<typeof filters, Row>(({ db, formats }) => ({
   title: 'Payments of a day',
   filters,
   cursor: BUCKET_SORTED_BY,
-  empty: 'Choose a day and a bucket; its payments appear here.',
+  empty: 'No payment matches. With a day and a bucket, its payments appear here.',
   columns: bucketColumns(formats),
   async load({ day, bucket, ...query }) {
     if (day === undefined || bucket === undefined) return { page: [], next_cursor: null }
