@@ -39,6 +39,7 @@ type Container = {
   pids_limit?: number
   mem_limit?: string
   stop_grace_period?: string
+  init?: boolean
   extra_hosts?: string[]
   deploy?: { replicas: number }
 }
@@ -105,6 +106,16 @@ t.test('the image names its user by the number that owns the secrets, as Kuberne
   t.match(readFileSync('Dockerfile', 'utf8'), /^USER 1000$/m)
   t.end()
 })
+
+t.test(
+  'compose.yaml has no container in which Node is process 1, which ignores an early stop',
+  t => {
+    const { migrate, api, worker, sandbox } = services
+    for (const [name, { init }] of Object.entries({ migrate, api, worker, sandbox }))
+      t.equal(init, true, name)
+    t.end()
+  },
+)
 
 t.test('compose.yaml lets a stop end, and its processes fit into PostgreSQL', async t => {
   let sessions = OTHER_SESSIONS
