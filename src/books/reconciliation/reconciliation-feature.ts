@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
+import type { Config } from '../../config/config.ts'
+import type { Database } from '../../database/database.ts'
 import type { Feature } from '../../engine/feature.ts'
 import { type Measured, measure } from '../../ops/measured.ts'
-import { copyTimeZone } from './copy-time-zone.ts'
 
 const reconciliationGauge: Measured = {
   metrics: {
@@ -16,4 +17,9 @@ const reconciliationGauge: Measured = {
 export const reconciliationFeature: Feature = {
   prepare: copyTimeZone,
   gauges: [measure([reconciliationGauge])],
+}
+
+/** Copies the ledger's time zone to the database, which counts days in it; if it changed, all figures are recomputed. */
+async function copyTimeZone(db: Database, config: Config): Promise<void> {
+  await sql`select core.copy_time_zone(${config.LEDGER_TIMEZONE})`.execute(db)
 }

@@ -1,7 +1,9 @@
 import { sql } from 'kysely'
 import { type ActCall, factsAbout } from '../../accounts/approvals/act-call.ts'
+import { type Asker, audit } from '../../accounts/audit.ts'
+import type { Database } from '../../database/database.ts'
+import { inTransaction } from '../../database/in-transaction.ts'
 import { rowById } from '../../http/lists/row-by-id.ts'
-import { withdrawStatement } from './withdraw-statement.ts'
 
 type Named = { gateway: string; id: string }
 
@@ -18,4 +20,13 @@ export const withdrawCall: ActCall<Named, undefined, void> = {
   },
   act: (trx, asker, { gateway, id }) => withdrawStatement(trx, gateway, id, asker),
   answer: async () => ({ status: 204, body: null }),
+}
+
+/** Withdraws a file: from now on, neither its rows nor its days count. `sweepWithdrawn` deletes the rows. */
+export async function withdrawStatement(db: Database, gateway: string, id: string, asker: Asker) {
+  await inTransaction(db, async trx => {
+    const withdrawn = sql`select from core.withdraw_file(${gateway}, ${id}, ${asker.actor})`
+    await rowById(trx, id, `No statement ${id} of ${gateway}`, withdrawn)
+    await audit(trx, { ...asker, action: 'statement.withdraw', subject: id, detail: { gateway } })
+  })
 }

@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
 import { crashPoint } from '../../crash-point.ts'
-import type { Databases } from '../../database/database.ts'
+import type { Database, Databases } from '../../database/database.ts'
 import type { Traces } from '../../ops/traces/traces.ts'
+import { endRun, type RunClaim } from '../../queue/run-claim.ts'
 import type { Run } from '../../queue/run-job.ts'
 import { awaitSaved } from './await-saved.ts'
 import type { Batch } from './batch.ts'
 import { discover } from './discover.ts'
-import { endBatch } from './end-batch.ts'
 import { type LoanReads, learnLenders } from './learn-lenders.ts'
 import { matchAgain } from './match-again.ts'
 import { post } from './post.ts'
@@ -76,4 +76,17 @@ async function both<T>(first: Promise<T>, second: Promise<void>): Promise<T> {
   await Promise.allSettled([first, second])
   await second
   return first
+}
+
+/** `recordPostings` adds the results of payments that end later. */
+async function endBatch(db: Database, claim: RunClaim): Promise<void> {
+  await db.transaction().execute(async trx => {
+    // The lock is a separate statement, so that the count sees all that was committed before it.
+    await sql`select from core.batch_run where id = ${claim.id} for update`.execute(trx)
+    const result = sql`status = 'completed', (posted, suspended) = (
+      select count(*) filter (where state = 'posted' and kind = 'payment'),
+             batch_run.suspended + count(*) filter (where state = 'suspense')
+        from core.transaction where batch_id = ${claim.id})`
+    await endRun(trx, 'core.batch_run', claim, result)
+  })
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { withdrawStatement } from '../../../src/books/statements/withdraw-statement.ts'
+import { withdrawStatement } from '../../../src/books/statements/withdraw-call.ts'
 import { ACTS, type Act } from '../../../src/config/acts.ts'
 import { newId } from '../../../src/ids.ts'
 import { pauseLedger } from '../../../src/operations/pause/pause-ledger.ts'
