@@ -77,9 +77,8 @@ async function copyAccounts(db: Database, accounts: GatewayAccount[]): Promise<v
   await db.transaction().execute(async trx => {
     await sql`
       delete from core.gateway_account
-       where (gateway, account) not in (select * from unnest(${gateways}::text[], ${names}::text[]))`.execute(
-      trx,
-    )
+       where (gateway, account) not in (
+         select * from unnest(${gateways}::text[], ${names}::text[]))`.execute(trx)
     await sql`
       insert into core.gateway_account (gateway, account)
       select * from unnest(${gateways}::text[], ${names}::text[])
@@ -89,8 +88,7 @@ async function copyAccounts(db: Database, accounts: GatewayAccount[]): Promise<v
          set status = 'failed', ended_at = clock_timestamp(), claimed_until = null,
              last_error = 'the API credentials of this account are no longer in the settings'
        where status = 'running' and (claimed_until is null or claimed_until < now())
-         and (gateway, account) not in (select gateway, account from core.gateway_account)`.execute(
-      trx,
-    )
+         and (gateway, account) not in (
+           select gateway, account from core.gateway_account)`.execute(trx)
   })
 }

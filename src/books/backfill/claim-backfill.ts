@@ -40,9 +40,8 @@ export function claimBackfill(db: Database, account: GatewayAccount) {
              order by ended_at desc limit 1), false), id
           limit 1)
       returning id, attempt as number, lender, fetch_from as "fetchFrom", done_until as "doneUntil",
-                greatest(fetch_from, least(window_to, now())) as "fetchTo", fetched_before::integer as fetched`.execute(
-      trx,
-    )
+                greatest(fetch_from, least(window_to, now())) as "fetchTo",
+                fetched_before::integer as fetched`.execute(trx)
     return rows[0]
   })
 }

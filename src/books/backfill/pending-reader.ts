@@ -33,7 +33,6 @@ export async function forgetPending(db: Database, backfillId: string): Promise<v
   await sql`
     delete from core.backfill_pending n
      where n.backfill_id = ${backfillId}
-        or not exists (select from core.backfill b where b.id = n.backfill_id and b.status = 'running')`.execute(
-    db,
-  )
+        or not exists (select from core.backfill b
+                        where b.id = n.backfill_id and b.status = 'running')`.execute(db)
 }

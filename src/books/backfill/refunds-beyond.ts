@@ -33,8 +33,7 @@ async function withUnknownRefunds({ db, account }: Source, captured: ApiPayment[
   const amounts = [...byId.values()].map(({ refunded }) => refunded)
   const { rows } = await sql<{ id: string }>`
     select payment_id as id
-      from core.with_unknown_refunds(${account.gateway}, ${[...byId.keys()]}::text[], ${amounts}::numeric[])`.execute(
-    db,
-  )
+      from core.with_unknown_refunds(${account.gateway}, ${[...byId.keys()]}::text[],
+             ${amounts}::numeric[])`.execute(db)
   return rows.map(({ id }) => byId.get(id) as ApiPayment)
 }

@@ -24,9 +24,8 @@ export async function requestBackfill(
   const id = newId()
   await sql`
     insert into core.backfill (id, trigger, gateway, account, lender, window_from, window_to, fetch_from, done_until)
-    values (${id}, 'request', ${account.gateway}, ${nameOf(account)}, ${lender}, ${from}, ${to}, ${from}, ${from})`.execute(
-    trx,
-  )
+    values (${id}, 'request', ${account.gateway}, ${nameOf(account)}, ${lender},
+            ${from}, ${to}, ${from}, ${from})`.execute(trx)
   await insertJobs(boss, trx, backfillQueue, [{ data: {} }])
   return id
 }

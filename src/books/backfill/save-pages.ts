@@ -85,9 +85,8 @@ async function unknownOf({ db, claim, account }: Fetch, captured: ApiPayment[]) 
   const byId = new Map(captured.map(payment => [payment.id, payment]))
   const { rows } = await sql<{ id: string; known: boolean }>`
     select payment_id as id, known
-      from core.unverified_payments(${claim.id}, ${account.gateway}, ${[...byId.keys()]}::text[])`.execute(
-    db,
-  )
+      from core.unverified_payments(${claim.id}, ${account.gateway},
+             ${[...byId.keys()]}::text[])`.execute(db)
   const those = (isKnown: boolean) =>
     rows.filter(({ known }) => known === isKnown).map(({ id }) => byId.get(id) as ApiPayment)
   return { missing: those(false), unverified: those(true) }
@@ -95,9 +94,9 @@ async function unknownOf({ db, claim, account }: Fetch, captured: ApiPayment[]) 
 
 async function namelessOf({ db, account }: Fetch, payments: ApiPayment[]): Promise<ApiPayment[]> {
   const { rows } = await sql<{ id: string }>`
-    select id from core.nameless_payments(${account.gateway}, ${payments.map(({ id }) => id)}::text[]) id`.execute(
-    db,
-  )
+    select id
+      from core.nameless_payments(${account.gateway},
+             ${payments.map(({ id }) => id)}::text[]) id`.execute(db)
   const nameless = new Set(rows.map(({ id }) => id))
   return payments.filter(({ id }) => nameless.has(id))
 }
@@ -152,7 +151,7 @@ async function saveStatements(trx: Trx, fetch: Fetch, payments: WithStatus<ApiPa
       tax,
     }),
   )
-  await sql`select core.save_statements(${account.gateway}, 'api', null, ${JSON.stringify(said)}::jsonb)`.execute(
-    trx,
-  )
+  await sql`
+    select core.save_statements(${account.gateway}, 'api', null,
+             ${JSON.stringify(said)}::jsonb)`.execute(trx)
 }

@@ -18,9 +18,8 @@ export async function saveSettlements(fetch: Fetch, { settlements, unreadable }:
     await lockSettling(trx)
     await saveUnreadable(trx, fetch, unreadable)
     await sql`
-      select core.save_settlement_rows(${account.gateway}, ${lender}, null, ${rows}::jsonb)`.execute(
-      trx,
-    )
+      select core.save_settlement_rows(
+        ${account.gateway}, ${lender}, null, ${rows}::jsonb)`.execute(trx)
     await sql`
       update core.statement s
          set settlement_id = n.settlement_id, settled_at = coalesce(n.settled_at, s.settled_at),

@@ -29,9 +29,9 @@ export async function saveUnreadable(trx: Trx, fetch: Fetch, unreadable: Unreada
     return { key, id, reason, is_payment: mayBeMoney && kind === 'payment', ...times }
   })
   const { rows } = await sql<{ key: string }>`
-    select key from core.save_unreadable(${account.gateway}, ${claim.lender}, ${claim.id}, ${storableJson(said)}::jsonb) key`.execute(
-    trx,
-  )
+    select key
+      from core.save_unreadable(${account.gateway}, ${claim.lender}, ${claim.id},
+             ${storableJson(said)}::jsonb) key`.execute(trx)
   const events = rows.map(({ key }) => {
     const one = byKey.get(key)
     return eventOf(fetch, one as Unreadable & { hides: boolean })

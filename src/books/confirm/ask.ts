@@ -110,8 +110,7 @@ async function denialOf(
   { body }: PaymentEvent,
 ) {
   const { rows } = await sql<{ denial: string | null }>`
-    select core.denial_of(${gateway.name}, ${kind}, ${id}, ${gateway.client.isQueriedByOrder ? orderId : null}, decode(${body}, 'base64')) as denial`.execute(
-    db,
-  )
+    select core.denial_of(${gateway.name}, ${kind}, ${id}, ${gateway.client.isQueriedByOrder ? orderId : null},
+             decode(${body}, 'base64')) as denial`.execute(db)
   return rows[0]?.denial ?? null
 }

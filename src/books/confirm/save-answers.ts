@@ -36,9 +36,8 @@ export async function saveAnswers(
     if (rows.length === 0) throw new RunLeft()
     await saveEvents(trx, events)
     await sql`
-      select core.save_answers(${account.gateway}, ${nameOf(account)}, ${claim.id}, ${JSON.stringify(saved)}::jsonb)`.execute(
-      trx,
-    )
+      select core.save_answers(${account.gateway}, ${nameOf(account)}, ${claim.id},
+        ${JSON.stringify(saved)}::jsonb)`.execute(trx)
   })
   crashPoint('confirm.saved')
 }

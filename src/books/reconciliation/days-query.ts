@@ -23,9 +23,8 @@ export async function withDays(db: Database, query: Static<typeof DaysQuery>) {
   const { rows } = await sql<{ from: string; to: string; days: number }>`
     select since::text as from, until::text as to, until - since + 1 as days
       from (select coalesce(${to}::date, core.day_of(now())) as until) u
-     cross join lateral (select coalesce(${from}::date, until - ${DEFAULT_DAYS - 1}::integer) as since) s`.execute(
-    db,
-  )
+     cross join lateral (
+       select coalesce(${from}::date, until - ${DEFAULT_DAYS - 1}::integer) as since) s`.execute(db)
   const [range] = rows
   if (range === undefined) throw new Error('there is no time zone')
   const refuse = (path: string, message: string) => invalidField(path, message, 'INVALID_QUERY')

@@ -54,9 +54,8 @@ export async function saveStatementRows(
     await sql`select core.save_statements(${gateway}, 'file', ${id}, ${named(said)})`.execute(trx)
     if (settled.length > 0)
       await sql`
-        select core.save_settlement_rows(${gateway}, ${lender}, ${id}, ${named(JSON.stringify(settled))})`.execute(
-        trx,
-      )
+        select core.save_settlement_rows(${gateway}, ${lender}, ${id},
+          ${named(JSON.stringify(settled))})`.execute(trx)
     const { rows: days } = await sql<{ day: string }>`
       select distinct core.day_of(captured_at)::text as day
         from jsonb_to_recordset(${said}::jsonb) as n (captured_at timestamptz)`.execute(trx)

@@ -121,8 +121,7 @@ async function isUnderWay({ db, claim }: Batch): Promise<boolean> {
            select from loanops.operation parked
             where parked.subject = o.subject and parked.status = 'processing' and parked.seq <= o.seq
               -- Not now(): what became due after this statement began does not wait.
-              and (parked.waiting_for is not null or parked.next_try_at > clock_timestamp()))) as "isUnderWay"`.execute(
-    db,
-  )
+              and (parked.waiting_for is not null
+                   or parked.next_try_at > clock_timestamp()))) as "isUnderWay"`.execute(db)
   return rows[0]?.isUnderWay === true
 }

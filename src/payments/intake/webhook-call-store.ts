@@ -17,9 +17,8 @@ export async function saveCalls(db: Database, calls: WebhookCall[]) {
   await sql`
     insert into loanops.webhook_call (gateway, at, address, status, event_type, lender, reason)
     select gateway, at, address, status, event_type, lender, reason
-      from json_populate_recordset(null::loanops.webhook_call, ${JSON.stringify(calls)})`.execute(
-    db,
-  )
+      from json_populate_recordset(null::loanops.webhook_call,
+             ${JSON.stringify(calls)})`.execute(db)
   await sql`
     delete from loanops.webhook_call
      where id = any(array(

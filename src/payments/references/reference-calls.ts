@@ -75,9 +75,8 @@ export function putReference(
 async function endOthers(trx: Trx, reference: NewReference): Promise<Period[]> {
   const { gateway, kind, value, external_loan_id: loan, valid_from, valid_until } = reference
   const { rows } = await sql<Period>`
-    select * from core.end_other_references(${gateway}, core.reference_key(${kind}, ${value}), ${loan}, ${valid_from ?? null}, ${valid_until ?? null})`.execute(
-    trx,
-  )
+    select * from core.end_other_references(${gateway}, core.reference_key(${kind}, ${value}), ${loan},
+      ${valid_from ?? null}, ${valid_until ?? null})`.execute(trx)
   return rows
 }
 

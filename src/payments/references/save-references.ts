@@ -8,9 +8,8 @@ import type { NewReference, ReferenceName } from './reference-record.ts'
 export async function lockReference(trx: Trx, { gateway, kind, value }: ReferenceName) {
   await sql`${prepared('lock_reference')}
     select pg_advisory_xact_lock_shared(${sql.lit(LOCKS.references)}),
-           pg_advisory_xact_lock(${sql.lit(LOCKS.references)}, hashtext(${gateway} || core.reference_key(${kind}, ${value})))`.execute(
-    trx,
-  )
+           pg_advisory_xact_lock(${sql.lit(LOCKS.references)},
+             hashtext(${gateway} || core.reference_key(${kind}, ${value})))`.execute(trx)
 }
 
 /**

@@ -59,9 +59,8 @@ async function prepareDryRun(trx: Trx, id: string, after: string[]) {
   // Only a file's own dry run can tell which of its loans would be created.
   const { rows: notLookedAt } = await sql<{ id: string }>`
     select id from unnest(${after}::uuid[]) as named (id)
-     where not exists (select from loanops.migration m where m.id = named.id and m.dry_run is not null)`.execute(
-    trx,
-  )
+     where not exists (select from loanops.migration m
+                        where m.id = named.id and m.dry_run is not null)`.execute(trx)
   if (notLookedAt[0]) throw new Conflict(`Start a dry run of migration ${notLookedAt[0].id} first`)
   await sql`
     update loanops.migration_row set finding = null, finding_reason = null

@@ -25,8 +25,7 @@ async function hasMoreThanAscii(db: Database, id: string): Promise<boolean> {
   const { rows } = await sql<{ has: boolean }>`
     select exists (select from loanops.migration_row
                     where migration_id = ${id} and ${isBad}
-                      and (octet_length(cells) <> length(cells) or octet_length(reason) <> length(reason))) as has`.execute(
-    db,
-  )
+                      and (octet_length(cells) <> length(cells)
+                           or octet_length(reason) <> length(reason))) as has`.execute(db)
   return rows[0]?.has === true
 }
