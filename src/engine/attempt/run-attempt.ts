@@ -101,8 +101,7 @@ async function afterARefusal(
     if (ended !== undefined) return ended
   }
   // A refusal before the write, or before its key, says nothing about a call that still runs at the ledger.
-  const written = attempt.written()
-  const isUndecided = claim.mayStillRun && (written === null || !isRefusedUnderKey(written))
+  const isUndecided = claim.mayStillRun && !isDecided(attempt.written())
   if (claim.takesEqualAsDone) {
     const effect = await attempt.findEqual()
     if (effect.state === 'there') return attempt.end(success(effect), answer)
@@ -117,6 +116,9 @@ async function afterARefusal(
     answer,
   )
 }
+
+const isDecided = (written: Answer | null): boolean =>
+  written !== null && (written.outcome === 'done' || isRefusedUnderKey(written))
 
 const isOfAnother = (answer: Answer | Refusal): answer is Answer =>
   isAnswer(answer) && isRefusalOfAnother(answer)

@@ -1,8 +1,9 @@
 import type { Database } from '../../database/database.ts'
 import type { Attempt } from '../../engine/operation.ts'
 import { differsAtLedger, type Refusal } from '../../engine/refusal.ts'
+import type { Answer } from '../../ledger/answers/answer.ts'
 import { type LedgerLoan, loanAnswer } from '../../ledger/loans/loan.ts'
-import { findLoanAnswer } from '../../ledger/loans/loan-calls.ts'
+import { findLoanAnswer, findTransaction } from '../../ledger/loans/loan-calls.ts'
 import {
   findRepayment,
   type LedgerRepayment,
@@ -109,4 +110,14 @@ export function repaymentAnswer(loan: LedgerLoan, booked: LedgerTransaction) {
     resourceExternalId: booked.externalId,
     overpaid: isOverpayment(booked),
   }
+}
+
+/** The ledger repeats its stored answer also once a person has undone the repayment. */
+export async function undoneSince(
+  { ledger }: Attempt,
+  { isFromStore }: Answer,
+  { loanExternalId, externalId }: LedgerRepayment,
+): Promise<Refusal | undefined> {
+  const booked = isFromStore && (await findTransaction(ledger, loanExternalId, externalId))
+  return booked && !stands(booked) ? reversedAtLedger : undefined
 }

@@ -3,7 +3,7 @@ import { Decimal } from 'decimal.js'
 import { sql } from 'kysely'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
-import { type Operation, operation } from '../../engine/operation.ts'
+import { type Attempt, type Operation, operation } from '../../engine/operation.ts'
 import { differsAtLedger, isRefusal, type Refusal } from '../../engine/refusal.ts'
 import { type Answer, NOT_FOUND } from '../../ledger/answers/answer.ts'
 import { absent, there } from '../../ledger/effect.ts'
@@ -11,6 +11,7 @@ import { roundingIn, TAKE_REPAYMENTS } from '../../ledger/loans/loan.ts'
 import { findLoan, readLoan } from '../../ledger/loans/loan-calls.ts'
 import {
   findRepayment,
+  type LedgerRepayment,
   ownCallBeside,
   postRepayment,
   withOverpaid,
@@ -25,6 +26,7 @@ import {
   isEqual,
   type PayableLoan,
   repaymentAnswer,
+  undoneSince,
 } from './booked.ts'
 import { type DuePayment, duePayment, otherLoansTried } from './due-payment.ts'
 import { laggingClock } from './lagging-clock.ts'
@@ -69,7 +71,7 @@ export function repayment(db: Database, config: Config): Operation {
       if (answer === undefined) return { ...found, ...booked }
       const lagging = laggingClock(answer, wanted.day, LEDGER_TIMEZONE)
       if (lagging !== undefined) return lagging
-      if (answer.outcome === 'done') return withOverpaid(attempt.ledger, answer, loan, wanted)
+      if (answer.outcome === 'done') return whatStands(attempt, answer, loan, wanted)
       if (answer.outcome !== 'refused' || !isDuplicate(answer.code)) return withReason(answer)
       const others = () => otherLoansTried(db, transaction_id, external_loan_id)
       return (await duplicate(attempt, payment, external_loan_id, others)) ?? withReason(answer)
@@ -83,6 +85,16 @@ export function repayment(db: Database, config: Config): Operation {
       return loan === undefined ? absent : there(repaymentAnswer(loan, booked))
     },
   })
+}
+
+async function whatStands(
+  attempt: Attempt,
+  answer: Answer,
+  loan: PayableLoan,
+  wanted: LedgerRepayment,
+): Promise<Answer | Refusal> {
+  const undone = await undoneSince(attempt, answer, wanted)
+  return undone ?? withOverpaid(attempt.ledger, answer, loan, wanted)
 }
 
 function readerOfDue(db: Database, config: Config) {

@@ -86,6 +86,20 @@ t.test('a repayment booked by hand is not taken for a call that lost its answer'
   })
 })
 
+t.test('a repayment that was undone before anybody saw its answer is not posted', async t => {
+  const behind = await behindProxy(t)
+  const { service, proxy } = behind
+  proxy.interferences = [
+    { of: 'pay_1', on: 'writes', hangs: true, afterwards: true, times: 1 },
+    { of: 'gateway_a-pay_1', on: 'reads', status: 503 },
+  ]
+  await postedByDoomed(t, behind)
+  await service.undoAt('L-1', 'gateway_a-pay_1')
+  proxy.interferences = []
+  await worker(t, behind)
+  t.match(await service.ended('pay_1'), { state: 'suspense', reason: 'reversed_at_ledger' })
+})
+
 t.test(
   'once the ledger has refused a repayment’s call, no write of the repayment may still arrive',
   async t => {
