@@ -43,11 +43,11 @@ export function readsOfA(call: CallGateway, majorUnits: MajorUnits): GatewayRead
       for await (const items of list(`/payments?${range}`))
         yield paymentsIn(items, window, majorUnits)
       for await (const items of list(`/refunds?${range}`))
-        yield { payments: [], ...refundsIn(items, window) }
+        yield { payments: [], ...returnsIn('refund', items, window) }
       // Disputes cannot be queried by day, and end long after they began.
       const since = { from: new Date(window.from.getTime() - DISPUTE_MS), to: window.to }
       for await (const items of list('/disputes?'))
-        yield { payments: [], ...disputesIn(items, since) }
+        yield { payments: [], ...returnsIn('dispute', items, since) }
     },
     async payment(id) {
       const item = await find(apiPaymentPath(id))
@@ -97,34 +97,26 @@ async function refundsOf(
     refunds.push(...items)
     if (++pages === MAX_PAGES_OF_ONE_PAYMENT) break
   }
-  return refundsIn(refunds, { from: payment.paidAt, to: payment.paidAt })
+  return returnsIn('refund', refunds, { from: payment.paidAt, to: payment.paidAt })
 }
 
 function paymentsIn(items: unknown[], window: Window, majorUnits: MajorUnits): ApiPage {
-  const describe = describeItemOfA('payment', window)
   const paymentIn = (item: unknown) => [paymentOf(item, majorUnits)]
-  const { read, unreadable } = readEach(items, paymentIn, describe)
+  const { read, unreadable } = readEach(items, paymentIn, describeItemOfA('payment', window))
   return { payments: read, returns: [], unreadable }
 }
 
-function refundsIn(items: unknown[], window: Window): Omit<ApiPage, 'payments'> {
-  const { read, unreadable } = readEach(
-    items,
-    item => returnOf('refund', item),
-    describeItemOfA('refund', window),
-  )
-  return { returns: read, unreadable }
-}
-
-function disputesIn(items: unknown[], since: Window): Omit<ApiPage, 'payments'> {
-  const ofWindow = (item: unknown) => (isWithin(item, since) ? returnOf('dispute', item) : [])
-  const { read, unreadable } = readEach(items, ofWindow, describeItemOfA('dispute', since))
+/** The refunds, or those of the disputes that began in these times. */
+function returnsIn(kind: ApiReturn['kind'], items: unknown[], times: Window) {
+  const ofTimes = (item: unknown) =>
+    kind === 'refund' || isWithin(item, times) ? returnOf(kind, item) : []
+  const { read, unreadable } = readEach(items, ofTimes, describeItemOfA(kind, times))
   return { returns: read, unreadable }
 }
 
 function settlementsIn(rows: unknown[], window: Window, majorUnits: MajorUnits): SettlementPage {
-  const describe = describeItemOfA('settlement', window)
-  const { read, unreadable } = readEach(rows, row => settlementOf(row, majorUnits), describe)
+  const settlementIn = (row: unknown) => settlementOf(row, majorUnits)
+  const { read, unreadable } = readEach(rows, settlementIn, describeItemOfA('settlement', window))
   return { settlements: read, unreadable }
 }
 
