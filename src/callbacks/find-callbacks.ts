@@ -48,9 +48,8 @@ export async function listCallbacks(
   const { rows } = await sql<{ seq: string }>`
     select seq, ${columns} from ops.callback
      where ${matchingCallbacks(filter)} and ${last === undefined ? sql`true` : before}
-     order by ${isByTime ? sql`created_at desc, seq desc` : sql`seq desc`} limit ${limit + 1}`.execute(
-    db,
-  )
+     order by ${isByTime ? sql`created_at desc, seq desc` : sql`seq desc`}
+     limit ${limit + 1}`.execute(db)
   const { page, next_cursor } = pageOf(rows, limit, row => [row.seq])
   return { page: page.map(asJson<Static<typeof CallbackItem>>), next_cursor }
 }

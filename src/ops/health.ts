@@ -84,9 +84,8 @@ async function stateOf(
   isMigrated: OwnChecks['isMigrated'],
 ): Promise<Readiness['database']> {
   const { rows } = await sql<{ isReadOnly: boolean }>`
-    select pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as "isReadOnly"`.execute(
-    db,
-  )
+    select pg_is_in_recovery()
+           or current_setting('transaction_read_only') = 'on' as "isReadOnly"`.execute(db)
   if (rows[0]?.isReadOnly) {
     // Nobody sends us writes now, and nothing else would show that the server is no longer the primary.
     giveUpSessions(db)

@@ -79,7 +79,8 @@ function afterRestore(
        set first_sequence = first_sequence + ${SEQUENCES_SKIPPED}`.execute(trx)
     // Tokens that were ended since, by a change of the password or because somebody left, would be valid again.
     await sql`
-      update loanops.account set token_generation = token_generation + ${GENERATIONS_SKIPPED}, kept_token = null`.execute(
+      update loanops.account
+         set token_generation = token_generation + ${GENERATIONS_SKIPPED}, kept_token = null`.execute(
       trx,
     )
     for (const account of gatewayAccounts)

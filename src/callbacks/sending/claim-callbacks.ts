@@ -70,9 +70,8 @@ async function claim(db: Database, chosen: RawBuilder<unknown>): Promise<Claimed
        and exists (select from loanops.callback_receiver where stopped_at is null)
     returning c.id, c.claim, c.body, c.retries, c.type,
               (select traceparent from loanops.operation where id = c.about and c.type like 'operation.%') as traceparent,
-              chosen.next_try_at as "dueAt", clock_timestamp() as "claimedAt", chosen.next_try_at > now() as "isAhead"`.execute(
-    db,
-  )
+              chosen.next_try_at as "dueAt", clock_timestamp() as "claimedAt",
+              chosen.next_try_at > now() as "isAhead"`.execute(db)
   return rows
 }
 

@@ -77,7 +77,6 @@ async function noteReceiver(db: Database, results: CallbackResult[]): Promise<vo
          set failures = failures + ${failures},
              next_probe_at = now() + make_interval(secs => ${PROBE_AFTER_SECONDS}),
              -- An attempt that was under way when the receiver answered 410 does not resume callbacks.
-             stopped_at = case when ${isGone} then coalesce(stopped_at, now()) else stopped_at end`.execute(
-      db,
-    )
+             stopped_at = case when ${isGone} then coalesce(stopped_at, now())
+                               else stopped_at end`.execute(db)
 }

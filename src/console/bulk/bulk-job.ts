@@ -118,7 +118,6 @@ async function endCompleted(db: Database): Promise<void> {
   await sql`
     update loanops.bulk b set status = 'completed', ended_at = clock_timestamp()
      where status = 'running'
-       and not exists (select from loanops.bulk_item where bulk_id = b.id and outcome is null)`.execute(
-    db,
-  )
+       and not exists (select from loanops.bulk_item
+                        where bulk_id = b.id and outcome is null)`.execute(db)
 }

@@ -42,9 +42,8 @@ export function ledgerPage(app: App, context: PageContext): void {
     const { rows } = await sql<Row>`
         select "check", lender, state, found, expected, remedy, since, checked_at
           from ops.ledger_finding
-         order by array_position(array['breaks', 'differs', 'unknown', 'ok'], state), "check", lender`.execute(
-      db,
-    )
+         order by array_position(array['breaks', 'differs', 'unknown', 'ok'], state),
+                  "check", lender`.execute(db)
     const [first] = rows
     const body = html`<h1>${title}</h1>${doneNotice(request.query.done)}${
       first === undefined

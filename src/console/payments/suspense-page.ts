@@ -32,9 +32,8 @@ export function suspensePage(app: App, { db, formats }: PageContext): void {
   app.get('/suspense', { config: read }, async (request, reply) => {
     const { rows } = await sql<Held>`
         select gateway, gateway_payment_id, kind, reason, amount::text as amount, currency, suspended_at as since, note, noted_by
-          from core.transaction where state = 'suspense' order by suspended_at limit ${MAX_SHOWN}`.execute(
-      db,
-    )
+          from core.transaction where state = 'suspense'
+         order by suspended_at limit ${MAX_SHOWN}`.execute(db)
     const body = html`<h1>Longest in suspense</h1>
 <p>The ${MAX_SHOWN} that have waited longest. <a href="/console/payments?state=suspense">All of them</a></p>
 ${rows.length === 0 ? html`<p class="hint">Nothing is in suspense. Payments that cannot be posted as they are appear here.</p>` : table(columns, rows, 'Longest in suspense')}`

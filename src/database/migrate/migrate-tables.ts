@@ -52,15 +52,13 @@ export async function appliedFiles(db: Database): Promise<Map<string, string>> {
 async function makeRecords(db: Database) {
   await sql`create schema if not exists loanops`.execute(db)
   await sql`create table if not exists loanops.migration_applied (
-    name text primary key, sha256 text not null, applied_at timestamptz not null default now())`.execute(
-    db,
-  )
+    name text primary key, sha256 text not null,
+    applied_at timestamptz not null default now())`.execute(db)
   // Every form that a file of views has had here, and when first: a process may start on views that a newer version
   // brought, but not on those of an older one.
   await sql`create table if not exists loanops.views_applied (
-    name text, sha256 text, first_applied_at timestamptz not null default now(), primary key (name, sha256))`.execute(
-    db,
-  )
+    name text, sha256 text, first_applied_at timestamptz not null default now(),
+    primary key (name, sha256))`.execute(db)
 }
 
 /**
@@ -77,9 +75,8 @@ async function adopt(db: Database, applied: ReadonlyMap<string, string>) {
     )
   await sql`
     insert into loanops.migration_applied (name, sha256)
-    select * from unnest(${files.map(({ name }) => name)}::text[], ${files.map(({ sha256 }) => sha256)}::text[])`.execute(
-    db,
-  )
+    select * from unnest(${files.map(({ name }) => name)}::text[],
+                         ${files.map(({ sha256 }) => sha256)}::text[])`.execute(db)
 }
 
 function refuseEdited(applied: ReadonlyMap<string, string>) {

@@ -16,9 +16,8 @@ export async function readAccess(db: Database): Promise<Access> {
            to_regrole('loanops_runtime') is not null as "hasRole",
            exists (select from pg_roles login
                     where rolcanlogin and not rolsuper and rolname <> current_user
-                      and pg_has_role(login.oid, to_regrole('loanops_runtime')::oid, 'usage')) as "hasLogin"`.execute(
-    db,
-  )
+                      and pg_has_role(login.oid,
+                            to_regrole('loanops_runtime')::oid, 'usage')) as "hasLogin"`.execute(db)
   return rows[0] as Access
 }
 

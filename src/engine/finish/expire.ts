@@ -107,9 +107,8 @@ async function endExpired(
         from expired
        where o.id = expired.id
       -- The time is the same for all. A JavaScript date drops the microseconds: a wake-up must not come too early.
-      returning o.subject, o.origin, o.next_try_at + interval '1 millisecond' as "nextTryAt"`.execute(
-      trx,
-    )
+      returning o.subject, o.origin,
+                o.next_try_at + interval '1 millisecond' as "nextTryAt"`.execute(trx)
     for (const queue of [liveQueue, bulkQueue]) {
       const lost = rows.filter(({ origin }) => queueOf(origin) === queue)
       const subjects = lost.map(({ subject }) => subject)

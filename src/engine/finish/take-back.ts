@@ -24,9 +24,8 @@ export async function takeBackUnsent(trx: Trx, ids: RawBuilder<unknown>): Promis
   await sql`
     delete from loanops.operation o
      where id = any(${unsent})
-       and not exists (select from loanops.operation_attempt where operation_id = o.id)`.execute(
-    trx,
-  )
+       and not exists (select from loanops.operation_attempt
+                        where operation_id = o.id)`.execute(trx)
   await endAsRefused(trx, unsent, cancelledRefusal)
 }
 

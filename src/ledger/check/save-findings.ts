@@ -29,9 +29,8 @@ export function saveFindings(db: Database, findings: Finding[]): Promise<Change[
       on conflict ("check", lender) do update
          set place = excluded.place, state = excluded.state, found = excluded.found, expected = excluded.expected,
              remedy = excluded.remedy, checked_at = excluded.checked_at,
-             since = case when old.state = excluded.state then old.since else excluded.since end`.execute(
-      trx,
-    )
+             since = case when old.state = excluded.state then old.since
+                          else excluded.since end`.execute(trx)
     return findings
       .map(one => ({ ...one, before: stateBefore(one) }))
       .filter(({ state, before }) => state !== before)

@@ -43,9 +43,9 @@ async function settleNext(batch: Batch, gateway: string, keys: Changes['keys'], 
   // This waits for whoever still settles with the old references; the look-up itself then delays nobody.
   await batch.db.transaction().execute(lockSettling)
   const { rows: found } = await sql<{ id: string; gateway_payment_id: string }>`
-    select id, gateway_payment_id from core.payments_to_match(${gateway}, ${keys}::text[], ${after}, ${FOUND_AT_ONCE})`.execute(
-    batch.db,
-  )
+    select id, gateway_payment_id
+      from core.payments_to_match(${gateway}, ${keys}::text[], ${after},
+             ${FOUND_AT_ONCE})`.execute(batch.db)
   for (let i = 0; i < found.length; i += PAYMENTS_AT_ONCE) {
     batch.check()
     const payments = found.slice(i, i + PAYMENTS_AT_ONCE).map(row => row.gateway_payment_id)
