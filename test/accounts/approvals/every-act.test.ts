@@ -269,11 +269,15 @@ t.test('a dry run is no act, and needs nobody', async t => {
   t.match(replay, { status: 202, body: { callbacks: 1 } })
 })
 
-/** The audited effects of this action; with '', of every act that a second person approved. */
+/**
+ * The audited effects of this action; with '', of every act that a second person approved. What a worker does for the bulk
+ * action is left out: another test may have started it.
+ */
 async function effectsOf(action: string) {
   const { rows } = await sql<object>`
     select actor, action, subject, detail from ops.audit
      where case when ${action} = '' then detail ? 'approved_by' else action = ${action} end
+       and (subject like 'gateway_a/pay_bulk_%') is not true
      order by at, id`.execute(db)
   return rows
 }
