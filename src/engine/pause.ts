@@ -4,8 +4,7 @@ import type { Row } from '../database/row.ts'
 import { NotSent } from '../ledger/calls/send.ts'
 import type { Log } from '../log/log.ts'
 import { asError } from '../log/on-error.ts'
-import type { Job } from '../queue/job.ts'
-import { startLoop } from '../queue/loop.ts'
+import { type Job, startLoop } from '../queue/job.ts'
 import { oneAtATime } from '../queue/one-at-a-time.ts'
 
 /** Within two seconds of a pause, no process begins a write any more. */

@@ -1,7 +1,6 @@
 import type { Log } from '../log/log.ts'
 import { asWarning } from '../log/on-error.ts'
-import type { Job } from '../queue/job.ts'
-import { startLoop } from '../queue/loop.ts'
+import { type Job, startLoop } from '../queue/job.ts'
 
 /** The usual interval of Prometheus. More frequent scrapes do not query the database more often. */
 const EVERY_MS = 15_000

@@ -1,8 +1,7 @@
 import { Gauge, type Registry } from 'prom-client'
 import type { Log } from '../log/log.ts'
 import { asWarning } from '../log/on-error.ts'
-import type { Job } from '../queue/job.ts'
-import { startLoop } from '../queue/loop.ts'
+import { type Job, startLoop } from '../queue/job.ts'
 
 /** With the time that an answer may take, an outage shows within 10 s. */
 const EVERY_MS = 5_000

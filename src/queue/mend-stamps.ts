@@ -3,8 +3,7 @@ import type { Database } from '../database/database.ts'
 import { leaseEnd } from '../database/lease.ts'
 import type { Log } from '../log/log.ts'
 import { asError } from '../log/on-error.ts'
-import type { Job } from './job.ts'
-import { startLoop } from './loop.ts'
+import { type Job, startLoop } from './job.ts'
 
 const EVERY_MS = 30_000
 

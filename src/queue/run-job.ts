@@ -1,9 +1,8 @@
 import type { PgBoss } from 'pg-boss'
 import type { Databases, Trx } from '../database/database.ts'
 import type { Log } from '../log/log.ts'
-import { type Job, together } from './job.ts'
+import { type Job, startLoop, together } from './job.ts'
 import { keepClaim, RunLeft } from './keep-claim.ts'
-import { startLoop } from './loop.ts'
 import { CATCH_UP, type Queue, work } from './queue.ts'
 import { type LeasedTable, type RunClaim, releaseRun } from './run-claim.ts'
 

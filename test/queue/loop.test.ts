@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import t from 'tap'
-import { startLoop } from '../../src/queue/loop.ts'
+import { startLoop } from '../../src/queue/job.ts'
 
 const NEVER_MS = 3_600_000
 const unexpected = (error: unknown) => t.error(error)

@@ -2,8 +2,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { asError } from '../../log/on-error.ts'
-import type { Job } from '../../queue/job.ts'
-import { startLoop } from '../../queue/loop.ts'
+import { type Job, startLoop } from '../../queue/job.ts'
 import { auditHead } from './audit-head.ts'
 
 /** A row that is not sealed yet could be changed without a trace. */

@@ -3,8 +3,7 @@ import type { Database } from '../../database/database.ts'
 import { inSteps } from '../../database/in-steps.ts'
 import type { WorkerContext } from '../../engine/feature.ts'
 import { asError } from '../../log/on-error.ts'
-import type { Job } from '../../queue/job.ts'
-import { startLoop } from '../../queue/loop.ts'
+import { type Job, startLoop } from '../../queue/job.ts'
 
 /** Nobody waits for the deletion: the rows of a withdrawn file do not count any more. */
 const EVERY_MS = 2_000

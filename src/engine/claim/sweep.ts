@@ -4,8 +4,7 @@ import type { Ledger } from '../../ledger/calls/client.ts'
 import type { Slots } from '../../ledger/slots/slots.ts'
 import type { Log } from '../../log/log.ts'
 import { asError } from '../../log/on-error.ts'
-import type { Job } from '../../queue/job.ts'
-import { restAfter, startLoop } from '../../queue/loop.ts'
+import { type Job, restAfter, startLoop } from '../../queue/job.ts'
 import type { Origin } from '../origin.ts'
 import {
   endableSubjects,

@@ -1,7 +1,6 @@
 import type { Log } from '../../log/log.ts'
 import { asWarning } from '../../log/on-error.ts'
-import type { Job } from '../../queue/job.ts'
-import { startLoop } from '../../queue/loop.ts'
+import { type Job, startLoop } from '../../queue/job.ts'
 import type { Ledger } from '../calls/client.ts'
 import type { Slots } from './slots.ts'
 

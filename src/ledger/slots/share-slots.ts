@@ -4,8 +4,7 @@ import { LEASE_SECONDS } from '../../database/lease.ts'
 import { newId } from '../../ids.ts'
 import type { Log } from '../../log/log.ts'
 import { asWarning } from '../../log/on-error.ts'
-import type { Job } from '../../queue/job.ts'
-import { startLoop } from '../../queue/loop.ts'
+import { type Job, startLoop } from '../../queue/job.ts'
 import { bulkOf, type Lane, type Slots } from './slots.ts'
 
 /**

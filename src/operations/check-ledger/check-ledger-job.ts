@@ -3,8 +3,7 @@ import { checkAndSave } from '../../ledger/check/check-and-save.ts'
 import { releaseWaiting } from '../../ledger/check/release-waiting.ts'
 import type { Change } from '../../ledger/check/save-findings.ts'
 import { asWarning } from '../../log/on-error.ts'
-import type { Job } from '../../queue/job.ts'
-import { startLoop } from '../../queue/loop.ts'
+import { type Job, startLoop } from '../../queue/job.ts'
 
 /** At most one call a second, over a connection of its own: operations do not notice it. */
 const CALLS_APART_MS = 1_000
