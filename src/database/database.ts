@@ -1,7 +1,6 @@
 import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
 import pg from 'pg'
-import type { Log } from '../log/log.ts'
-import { asError } from '../log/on-error.ts'
+import { asError, type Log } from '../log/log.ts'
 import type { DB } from './database.types.ts'
 import { sessionsOf } from './pool/dead-connection.ts'
 import { type PoolOptions, poolConfig } from './pool/pool-config.ts'

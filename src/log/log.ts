@@ -49,3 +49,11 @@ function openStdout() {
   stdout.on('drop', () => stdout.flush())
   return stdout
 }
+
+// Listeners that log an error under a message.
+
+export const asError = (log: Pick<Log, 'error'>, message: string) => (error: unknown) =>
+  log.error({ err: error }, message)
+
+export const asWarning = (log: Pick<Log, 'warn'>, message: string) => (error: unknown) =>
+  log.warn({ err: error }, message)

@@ -1,5 +1,4 @@
-import type { Log } from '../log/log.ts'
-import { asWarning } from '../log/on-error.ts'
+import { asWarning, type Log } from '../log/log.ts'
 import { type Job, startLoop } from '../queue/job.ts'
 
 /** The usual interval of Prometheus. More frequent scrapes do not query the database more often. */

@@ -1,6 +1,5 @@
 import { Gauge, type Registry } from 'prom-client'
-import type { Log } from '../log/log.ts'
-import { asWarning } from '../log/on-error.ts'
+import { asWarning, type Log } from '../log/log.ts'
 import { type Job, startLoop } from '../queue/job.ts'
 
 /** With the time that an answer may take, an outage shows within 10 s. */

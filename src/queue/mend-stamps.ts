@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { leaseEnd } from '../database/lease.ts'
-import type { Log } from '../log/log.ts'
-import { asError } from '../log/on-error.ts'
+import { asError, type Log } from '../log/log.ts'
 import { type Job, startLoop } from './job.ts'
 
 const EVERY_MS = 30_000

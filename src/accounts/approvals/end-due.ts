@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
-import { asError } from '../../log/on-error.ts'
+import { asError } from '../../log/log.ts'
 import { type Job, startLoop } from '../../queue/job.ts'
 
 const EVERY_MS = 60 * 60_000

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { LOCKS } from '../../database/locks.ts'
 import type { WorkerContext } from '../../engine/feature.ts'
-import { asError } from '../../log/on-error.ts'
+import { asError } from '../../log/log.ts'
 import { type Job, restAfter, startLoop } from '../../queue/job.ts'
 
 /** Every change of a payment or a statement marks its day: a batch, a fetch, a read-back, a decision. */

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { inSteps } from '../../database/in-steps.ts'
 import type { WorkerContext } from '../../engine/feature.ts'
-import { asError } from '../../log/on-error.ts'
+import { asError } from '../../log/log.ts'
 import { type Job, startLoop } from '../../queue/job.ts'
 
 /** Nobody waits for the deletion: the rows of a withdrawn file do not count any more. */

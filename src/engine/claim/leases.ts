@@ -1,7 +1,6 @@
 import type { Database } from '../../database/database.ts'
 import { keepRenewing, LEASE_SECONDS } from '../../database/lease.ts'
-import type { Log } from '../../log/log.ts'
-import { asError } from '../../log/on-error.ts'
+import { asError, type Log } from '../../log/log.ts'
 import { type Claim, claimKey, renewClaims } from './claim.ts'
 
 /** A write must arrive before the lease ends. */

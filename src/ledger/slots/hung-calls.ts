@@ -1,5 +1,4 @@
-import type { Log } from '../../log/log.ts'
-import { asWarning } from '../../log/on-error.ts'
+import { asWarning, type Log } from '../../log/log.ts'
 import { type Job, startLoop } from '../../queue/job.ts'
 import type { Ledger } from '../calls/client.ts'
 import type { Slots } from './slots.ts'

@@ -2,7 +2,7 @@ import type { WorkerContext } from '../../engine/feature.ts'
 import { checkAndSave } from '../../ledger/check/check-and-save.ts'
 import { releaseWaiting } from '../../ledger/check/release-waiting.ts'
 import type { Change } from '../../ledger/check/save-findings.ts'
-import { asWarning } from '../../log/on-error.ts'
+import { asWarning } from '../../log/log.ts'
 import { type Job, startLoop } from '../../queue/job.ts'
 
 /** At most one call a second, over a connection of its own: operations do not notice it. */
