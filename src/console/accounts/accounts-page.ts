@@ -13,10 +13,8 @@ import { formRoutes } from '../frame/forms/form-routes.ts'
 import { performForm } from '../frame/forms/perform-form.ts'
 import { type Html, link, nothing } from '../frame/html.ts'
 import { donePath } from '../frame/notice.ts'
-import { column } from '../lists/columns.ts'
-import type { List } from '../lists/list.ts'
+import { column, type List, timeColumn } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
-import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
 import {
   disableConfirmation,

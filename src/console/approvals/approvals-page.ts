@@ -5,11 +5,9 @@ import { subjectLink } from '../audit/subject-link.ts'
 import { amount, inLoansCurrency } from '../frame/formats.ts'
 import { type Content, type Html, link } from '../frame/html.ts'
 import { approvalPath } from '../frame/paths.ts'
-import { column, exportOnly, idColumn } from '../lists/columns.ts'
 import { countUpTo } from '../lists/count.ts'
+import { amountColumn, column, exportOnly, idColumn, timeColumn } from '../lists/list.ts'
 import { listPage } from '../lists/list-routes.ts'
-import { amountColumn } from '../lists/payment-columns.ts'
-import { timeColumn } from '../lists/time-column.ts'
 import { actInWords } from '../text/words.ts'
 
 export type ApprovalItem = Awaited<ReturnType<typeof findApprovals>>['page'][number]

@@ -4,7 +4,7 @@ import type { Database } from '../../database/database.ts'
 import type { Row } from '../../database/row.ts'
 import type { Formats } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
-import { firstOf } from '../lists/first-of.ts'
+import { firstOf } from '../lists/table.ts'
 import { actInWords } from '../text/words.ts'
 import { detailOf } from './audit-page.ts'
 

@@ -8,11 +8,17 @@ import {
 import { IsoDay } from '../../http/fields/day-fields.ts'
 import { paymentFilter } from '../../payments/reading/payment-filter.ts'
 import { amount, type Formats } from '../frame/formats.ts'
-import { column, exportOnly, numberColumn } from '../lists/columns.ts'
-import type { ListColumn } from '../lists/list.ts'
+import {
+  amountColumn,
+  column,
+  exportOnly,
+  type ListColumn,
+  loanColumn,
+  numberColumn,
+  paymentColumn,
+  timeColumn,
+} from '../lists/list.ts'
 import { listPage } from '../lists/list-routes.ts'
-import { amountColumn, loanColumn, paymentColumn } from '../lists/payment-columns.ts'
-import { timeColumn } from '../lists/time-column.ts'
 import { words } from '../text/words.ts'
 
 const { lender, gateway } = paymentFilter

@@ -4,9 +4,8 @@ import { paymentFilter } from '../../payments/reading/payment-filter.ts'
 import { fileColumns } from '../frame/file-facts.ts'
 import { link } from '../frame/html.ts'
 import { statementPath } from '../frame/paths.ts'
-import { column, exportOnly, idColumn, numberColumn } from '../lists/columns.ts'
+import { column, exportOnly, idColumn, numberColumn, timeColumn } from '../lists/list.ts'
 import { listPage } from '../lists/list-routes.ts'
-import { timeColumn } from '../lists/time-column.ts'
 import { words } from '../text/words.ts'
 
 const filters = { gateway: paymentFilter.gateway }

@@ -11,11 +11,16 @@ import { CALLBACK_TYPES } from '../../config/settings/callback-settings.ts'
 import type { Formats } from '../frame/formats.ts'
 import { type Html, link, nothing } from '../frame/html.ts'
 import { callbackPath } from '../frame/paths.ts'
-import { column, exportOnly, idColumn, numberColumn } from '../lists/columns.ts'
 import { countUpTo } from '../lists/count.ts'
-import type { ListColumn } from '../lists/list.ts'
+import {
+  column,
+  exportOnly,
+  idColumn,
+  type ListColumn,
+  numberColumn,
+  timeColumn,
+} from '../lists/list.ts'
 import { listPage } from '../lists/list-routes.ts'
-import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
 import { localPeriod } from '../text/local-time.ts'
 import { callbackSubject } from './subject-of.ts'

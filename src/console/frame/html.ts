@@ -11,3 +11,8 @@ export const link = (path: string, text: Content): Html => html`<a href="${path}
 /** @param pathOf the page of what has this id */
 export const linked = (id: string | null, pathOf: (id: string) => string): Html | null =>
   id === null ? null : link(pathOf(id), id)
+
+export function facts(list: [string, Content][]): Html {
+  const known = list.filter(([, value]) => value !== null && value !== '' && value !== nothing)
+  return html`<dl class="facts">${known.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`
+}

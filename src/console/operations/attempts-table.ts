@@ -2,9 +2,8 @@ import { html } from 'hono/html'
 import type { AttemptItem } from '../../operations/reading/operation-record.ts'
 import type { Formats } from '../frame/formats.ts'
 import type { Html } from '../frame/html.ts'
-import { column, idColumn, numberColumn } from '../lists/columns.ts'
+import { column, idColumn, numberColumn, timeColumn } from '../lists/list.ts'
 import { table } from '../lists/table.ts'
-import { timeColumn } from '../lists/time-column.ts'
 import { words } from '../text/words.ts'
 
 /** Attempts to post a payment are shown without the call and how often it was made. */

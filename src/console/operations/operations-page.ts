@@ -4,12 +4,17 @@ import type { OperationFilter } from '../../operations/reading/operation-filter.
 import { bulkForm } from '../bulk/bulk-form.ts'
 import { type Html, link } from '../frame/html.ts'
 import { operationPath, subjectPath } from '../frame/paths.ts'
-import { column, exportOnly, idColumn, numberColumn } from '../lists/columns.ts'
 import { countUpTo, MAX_COUNTED } from '../lists/count.ts'
-import type { ListColumn } from '../lists/list.ts'
+import {
+  column,
+  exportOnly,
+  idColumn,
+  type ListColumn,
+  numberColumn,
+  timeColumn,
+} from '../lists/list.ts'
 import { listPage } from '../lists/list-routes.ts'
 import { operationFilters } from '../lists/operation-filters.ts'
-import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
 import { words } from '../text/words.ts'
 import { failuresByReason } from './failures.ts'

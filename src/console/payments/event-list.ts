@@ -1,9 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import { html } from 'hono/html'
 import type { findEvents } from '../../payments/reading/find-events.ts'
-import { facts } from '../frame/facts.ts'
 import type { Formats } from '../frame/formats.ts'
-import { type Html, nothing } from '../frame/html.ts'
+import { facts, type Html, nothing } from '../frame/html.ts'
 import { urlWith } from '../frame/url.ts'
 import { words } from '../text/words.ts'
 

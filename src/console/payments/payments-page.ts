@@ -8,13 +8,18 @@ import type { PaymentFilter } from '../../payments/reading/payment-filter.ts'
 import { bulkForm } from '../bulk/bulk-form.ts'
 import { amount, count } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
-import { column, exportOnly } from '../lists/columns.ts'
 import { countUpTo } from '../lists/count.ts'
-import type { ListColumn } from '../lists/list.ts'
+import {
+  amountColumn,
+  column,
+  exportOnly,
+  type ListColumn,
+  loanColumn,
+  paymentColumn,
+  timeColumn,
+} from '../lists/list.ts'
 import { listPage } from '../lists/list-routes.ts'
-import { amountColumn, loanColumn, paymentColumn } from '../lists/payment-columns.ts'
 import { paymentFilters } from '../lists/payment-filters.ts'
-import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
 import { words } from '../text/words.ts'
 import { somePayments } from './some-payments.ts'

@@ -1,9 +1,8 @@
 import { html } from 'hono/html'
 import { sql } from 'kysely'
 import type { PaymentName } from '../../payments/locked-payment.ts'
-import { facts } from '../frame/facts.ts'
 import { amount } from '../frame/formats.ts'
-import { type Html, linked, nothing } from '../frame/html.ts'
+import { facts, type Html, linked, nothing } from '../frame/html.ts'
 import { settlementPath } from '../frame/paths.ts'
 import type { PageContext } from '../page-context.ts'
 

@@ -9,10 +9,9 @@ import { UPLOAD_LIMIT } from '../../portfolio/upload/take-upload.ts'
 import { fileColumns } from '../frame/file-facts.ts'
 import type { Html } from '../frame/html.ts'
 import { migrationPath } from '../frame/paths.ts'
-import { column, exportOnly, numberColumn } from '../lists/columns.ts'
 import { countUpTo } from '../lists/count.ts'
+import { column, exportOnly, numberColumn, timeColumn } from '../lists/list.ts'
 import { listPage } from '../lists/list-routes.ts'
-import { timeColumn } from '../lists/time-column.ts'
 
 const filters = { type: Type.Optional(MigrationTypeName), status: Type.Optional(MigrationStatus) }
 

@@ -7,11 +7,16 @@ import type { App } from '../../http/app.ts'
 import { type PageRange, pageOfView } from '../../http/lists/page-of-view.ts'
 import type { Formats } from '../frame/formats.ts'
 import type { Html } from '../frame/html.ts'
-import { column, idColumn, numberColumn } from '../lists/columns.ts'
 import { countUpTo } from '../lists/count.ts'
-import type { List, ListColumn } from '../lists/list.ts'
+import {
+  column,
+  idColumn,
+  type List,
+  type ListColumn,
+  numberColumn,
+  timeColumn,
+} from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
-import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
 
 const lastError = idColumn('last_error', 'Last error')

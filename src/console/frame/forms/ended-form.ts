@@ -5,8 +5,7 @@ import { formCookie } from '../../session/cookie.ts'
 import { nextPath } from '../../session/next-path.ts'
 import { sessionIn } from '../../session/session.ts'
 import { words } from '../../text/words.ts'
-import { facts } from '../facts.ts'
-import type { Html } from '../html.ts'
+import { facts, type Html } from '../html.ts'
 import { hiddenFields } from './hidden-fields.ts'
 
 /** Every form that changes something has a field of this name. */
