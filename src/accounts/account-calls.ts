@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import type { Act } from '../config/acts.ts'
-import type { Database, Trx } from '../database/database.ts'
-import type { Row } from '../database/row.ts'
+import type { Database, Row, Trx } from '../database/database.ts'
 import { asJson } from '../http/as-json.ts'
 import { type Account, knownAccount, type Role } from './account.ts'
 import { type ActCall, type Facts, factsAbout } from './approvals/act-call.ts'

@@ -1,7 +1,5 @@
 import { sql } from 'kysely'
-import type { Database, Trx } from '../database/database.ts'
-import { inTransaction } from '../database/in-transaction.ts'
-import type { Row } from '../database/row.ts'
+import { type Database, inTransaction, type Row, type Trx } from '../database/database.ts'
 import { Conflict } from '../http/problem.ts'
 import { Unauthenticated } from './access/actor.ts'
 import type { Account } from './account.ts'

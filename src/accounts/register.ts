@@ -1,6 +1,5 @@
 import createError from '@fastify/error'
-import type { Database } from '../database/database.ts'
-import { inTransaction } from '../database/in-transaction.ts'
+import { type Database, inTransaction } from '../database/database.ts'
 import { INTERNAL_TOKEN_ACTOR } from './access/actor.ts'
 import { insertAccount, type NewAccount } from './account.ts'
 import { type Asker, audit } from './audit.ts'

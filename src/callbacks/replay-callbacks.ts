@@ -1,7 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type Asker, audit } from '../accounts/audit.ts'
-import type { Database, Trx } from '../database/database.ts'
-import { inTransaction } from '../database/in-transaction.ts'
+import { type Database, inTransaction, type Trx } from '../database/database.ts'
 import { rowById } from '../http/lists/row-by-id.ts'
 import { type CallbackFilter, matchingCallbacks } from './find-callbacks.ts'
 import { lockCallbacks } from './lock-callbacks.ts'

@@ -1,10 +1,12 @@
-import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
+import { Kysely, PostgresDialect, type Selectable, sql, type Transaction } from 'kysely'
 import pg from 'pg'
 import { asError, type Log } from '../log/log.ts'
 import type { DB } from './database.types.ts'
 import { sessionsOf } from './pool/dead-connection.ts'
 import { type PoolOptions, poolConfig } from './pool/pool-config.ts'
 import { giveUpPoolOf } from './pool/read-only.ts'
+import { retry } from './retry.ts'
+import { isDeadlock } from './transient.ts'
 
 export type Database = Kysely<DB>
 export type Trx = Transaction<DB>
@@ -55,4 +57,22 @@ export async function endLongStatements(db: Database, by: Database): Promise<voi
       join pg_stat_activity a on a.pid = s.pid and a.backend_start = s."startedAt"
      where a.state = 'active'
        and a.query_start < clock_timestamp() - interval '1 second'`.execute(by)
+}
+
+/** These columns of a table, as a statement returns them. */
+export type Row<Table extends keyof DB, Column extends keyof Selectable<DB[Table]>> = Pick<
+  Selectable<DB[Table]>,
+  Column
+>
+
+/** A page of the console must be loaded within four seconds. */
+const WITHIN_MS = 2_500
+
+/**
+ * Runs `work` in the given transaction. Given none, it begins one, and begins again after a deadlock.
+ */
+export function inTransaction<T>(db: Database, work: (trx: Trx) => Promise<T>): Promise<T> {
+  if (db.isTransaction) return work(db as Trx)
+  const retries = { withinMs: WITHIN_MS, everyMs: 0, mayPass: isDeadlock }
+  return retry(() => db.transaction().execute(work), retries)
 }

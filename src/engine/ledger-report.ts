@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
-import type { Database } from '../database/database.ts'
-import type { Row } from '../database/row.ts'
+import type { Database, Row } from '../database/database.ts'
 import { IN_FRONT } from '../ledger/answers/answer.ts'
 import type { Ask, LedgerReport } from '../ops/health.ts'
 import { WAITING_FOR } from './operation.ts'

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
-import type { Database } from '../database/database.ts'
-import type { Row } from '../database/row.ts'
+import type { Database, Row } from '../database/database.ts'
 import { NotSent } from '../ledger/calls/send.ts'
 import { asError, type Log } from '../log/log.ts'
 import { type Job, startLoop } from '../queue/job.ts'

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
-import type { Database } from '../database/database.ts'
+import type { Database, Row } from '../database/database.ts'
 import { type PurgeRun, purgeInSteps } from '../database/purge-in-steps.ts'
-import type { Row } from '../database/row.ts'
 import { FIRST_ID } from '../ids.ts'
 
 /** Deleting this many rows takes about 50 ms. */

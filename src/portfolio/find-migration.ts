@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
-import type { Database } from '../database/database.ts'
+import type { Database, Row } from '../database/database.ts'
 import { equalTo } from '../database/equal-to.ts'
-import type { Row } from '../database/row.ts'
 import { openView } from '../http/lists/open-view.ts'
 import { rowById } from '../http/lists/row-by-id.ts'
 import type { MigrationRecord } from './migration-record.ts'

@@ -1,8 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { REASON } from '../csv/column.ts'
 import { escapeFormula } from '../csv/formula.ts'
-import type { Database } from '../database/database.ts'
-import type { Row } from '../database/row.ts'
+import type { Database, Row } from '../database/database.ts'
 import { withinBytes } from './within-bytes.ts'
 
 const ROWS_AT_ONCE = 1_000

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import type { Act } from '../../config/acts.ts'
-import type { Trx } from '../../database/database.ts'
-import type { Row } from '../../database/row.ts'
+import type { Row, Trx } from '../../database/database.ts'
 import { PersonRequired, refuseAccount } from '../access/access.ts'
 import { INTERNAL_TOKEN_ACTOR, Unauthenticated } from '../access/actor.ts'
 import { type Needs, needsOf } from '../access/needs.ts'

@@ -1,7 +1,6 @@
 import createError from '@fastify/error'
 import { sql } from 'kysely'
-import type { Database, Trx } from '../../database/database.ts'
-import { inTransaction } from '../../database/in-transaction.ts'
+import { type Database, inTransaction, type Trx } from '../../database/database.ts'
 import { type Account, lockAccountOf } from '../account.ts'
 import { withdrawAllOf } from '../approvals/decide.ts'
 import { type Asker, audit } from '../audit.ts'

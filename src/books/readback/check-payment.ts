@@ -1,7 +1,6 @@
 import { type Asker, auditAlone } from '../../accounts/audit.ts'
 import type { Config } from '../../config/config.ts'
-import type { Database } from '../../database/database.ts'
-import { inTransaction } from '../../database/in-transaction.ts'
+import { type Database, inTransaction } from '../../database/database.ts'
 import { type ForCaller, readForCaller } from '../../ledger/calls/read-for-caller.ts'
 import type { Metrics } from '../../ops/metrics.ts'
 import type { PaymentName } from '../../payments/locked-payment.ts'

@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import { type ActCall, factsAbout } from '../../accounts/approvals/act-call.ts'
 import { type Asker, audit } from '../../accounts/audit.ts'
-import type { Database } from '../../database/database.ts'
-import { inTransaction } from '../../database/in-transaction.ts'
+import { type Database, inTransaction } from '../../database/database.ts'
 import { rowById } from '../../http/lists/row-by-id.ts'
 
 type Named = { gateway: string; id: string }

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import { crashPoint } from '../../crash-point.ts'
-import type { Database } from '../../database/database.ts'
-import type { Row } from '../../database/row.ts'
+import type { Database, Row } from '../../database/database.ts'
 import { lockCallbacks } from '../lock-callbacks.ts'
 import type { SentCallback } from './callback-sender.ts'
 import type { ClaimedCallback } from './claim-callbacks.ts'

@@ -1,7 +1,6 @@
 import { html } from 'hono/html'
 import { sql } from 'kysely'
-import type { Database } from '../../database/database.ts'
-import type { Row } from '../../database/row.ts'
+import type { Database, Row } from '../../database/database.ts'
 import type { Formats } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { firstOf } from '../lists/table.ts'

@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Database } from '../../database/database.ts'
-import type { Row } from '../../database/row.ts'
+import type { Database, Row } from '../../database/database.ts'
 import { MAX_COUNTED } from '../lists/count.ts'
 import type { PageContext } from '../page-context.ts'
 import { loadHistory } from './history.ts'

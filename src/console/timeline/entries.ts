@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Database } from '../../database/database.ts'
-import type { Row } from '../../database/row.ts'
+import type { Database, Row } from '../../database/database.ts'
 import { clientSubject, loanSubject } from '../../engine/operation.ts'
 import { decodeCursor, type Shape } from '../../http/lists/cursor.ts'
 import type { AttemptItem } from '../../operations/reading/operation-record.ts'

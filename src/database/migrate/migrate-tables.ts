@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
-import type { Database } from '../database.ts'
-import type { Row } from '../row.ts'
+import type { Database, Row } from '../database.ts'
 import { applyFiles, type Waiting } from './apply-files.ts'
 import { tableFiles } from './sql-files.ts'
 import { SQUASHED_AT, SQUASHED_FILES } from './squashed-files.ts'

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
-import type { Database } from '../../database/database.ts'
-import type { Row } from '../../database/row.ts'
+import type { Database, Row } from '../../database/database.ts'
 
 /** @param clients subjects of clients whose operation has just ended @returns subjects of the loans that waited for them alone */
 export async function readyLoans(db: Database, clients: string[]): Promise<string[]> {

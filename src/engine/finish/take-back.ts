@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Trx } from '../../database/database.ts'
-import type { Row } from '../../database/row.ts'
+import type { Row, Trx } from '../../database/database.ts'
 import { released } from '../claim/heads.ts'
 import type { Refusal } from '../refusal.ts'
 import { type Decision, decideRefusal } from './decide.ts'

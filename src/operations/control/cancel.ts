@@ -1,7 +1,6 @@
 import type { PgBoss } from 'pg-boss'
 import { type Asker, audit } from '../../accounts/audit.ts'
-import type { Database } from '../../database/database.ts'
-import { inTransaction } from '../../database/in-transaction.ts'
+import { type Database, inTransaction } from '../../database/database.ts'
 import { endUntried } from '../../engine/finish/end-untried.ts'
 import type { OnFinal } from '../../engine/finish/finish.ts'
 import { cancelledRefusal } from '../../engine/finish/own-refusals.ts'

@@ -1,9 +1,7 @@
 import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
 import { type Asker, audit } from '../../accounts/audit.ts'
-import type { Database } from '../../database/database.ts'
-import { inTransaction } from '../../database/in-transaction.ts'
-import type { Row } from '../../database/row.ts'
+import { type Database, inTransaction, type Row } from '../../database/database.ts'
 import {
   IS_RESOLVABLE,
   RESOLUTIONS,

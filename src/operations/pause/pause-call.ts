@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { type ActCall, factsAbout } from '../../accounts/approvals/act-call.ts'
-import type { Row } from '../../database/row.ts'
+import type { Row } from '../../database/database.ts'
 import { asJson } from '../../http/as-json.ts'
 import { isOver, lockPause, type PauseState, pauseLedger } from './pause-ledger.ts'
 

@@ -1,8 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type Asker, audit } from '../../accounts/audit.ts'
-import type { Database, Trx } from '../../database/database.ts'
-import { inTransaction } from '../../database/in-transaction.ts'
-import type { Row } from '../../database/row.ts'
+import { type Database, inTransaction, type Row, type Trx } from '../../database/database.ts'
 import { invalidField } from '../../http/problem.ts'
 import { newId } from '../../ids.ts'
 

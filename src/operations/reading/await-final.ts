@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
-import type { Database } from '../../database/database.ts'
-import type { Row } from '../../database/row.ts'
+import type { Database, Row } from '../../database/database.ts'
 
 /** One query serves all waiting callers, this often, and only while somebody is waiting. */
 const ASK_EVERY_MS = 25

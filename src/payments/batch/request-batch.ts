@@ -1,8 +1,7 @@
 import type { PgBoss } from 'pg-boss'
 import { INTERNAL_TOKEN_ACTOR } from '../../accounts/access/actor.ts'
 import { type Asker, audit } from '../../accounts/audit.ts'
-import type { Database, Trx } from '../../database/database.ts'
-import { inTransaction } from '../../database/in-transaction.ts'
+import { type Database, inTransaction, type Trx } from '../../database/database.ts'
 import { requestRun } from '../../queue/request-run.ts'
 import { batchQueue } from '../queue.ts'
 

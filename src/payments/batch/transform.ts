@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { crashPoint } from '../../crash-point.ts'
-import type { Row } from '../../database/row.ts'
+import type { Row } from '../../database/database.ts'
 import { isLocked, isTimeout, isTransient } from '../../database/transient.ts'
 import { publicReason } from '../../log/public-error.ts'
 import { RunLeft } from '../../queue/keep-claim.ts'

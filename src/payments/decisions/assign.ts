@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import { type Asker, audit } from '../../accounts/audit.ts'
-import type { Database } from '../../database/database.ts'
-import { inTransaction } from '../../database/in-transaction.ts'
+import { type Database, inTransaction } from '../../database/database.ts'
 import { DIFFERS } from '../../engine/refusal.ts'
 import { Conflict } from '../../http/problem.ts'
 import { isPaymentOutdated, lockDecidable, stateInWords } from '../locked-payment.ts'

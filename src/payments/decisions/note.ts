@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import { type Asker, audit } from '../../accounts/audit.ts'
-import type { Database } from '../../database/database.ts'
-import { inTransaction } from '../../database/in-transaction.ts'
+import { type Database, inTransaction } from '../../database/database.ts'
 import { type PaymentName, type PaymentStanding, paymentStanding } from '../locked-payment.ts'
 
 export function noteOn(db: Database, name: PaymentName, note: string, asker: Asker) {

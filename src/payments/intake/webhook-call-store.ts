@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
-import type { Database } from '../../database/database.ts'
-import type { Row } from '../../database/row.ts'
+import type { Database, Row } from '../../database/database.ts'
 import type { GatewayName } from '../gateways/gateways.ts'
 
 /** How many calls are kept of each gateway, as the view `last_webhook_call` chooses them. */

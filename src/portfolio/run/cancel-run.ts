@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import { type Asker, audit } from '../../accounts/audit.ts'
-import type { Database, Trx } from '../../database/database.ts'
-import { inTransaction } from '../../database/in-transaction.ts'
+import { type Database, inTransaction, type Trx } from '../../database/database.ts'
 import { takeBackUnsent } from '../../engine/finish/take-back.ts'
 import { Conflict } from '../../http/problem.ts'
 import { lockRun } from './run-lock.ts'

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
-import type { Database } from '../../database/database.ts'
-import type { Row } from '../../database/row.ts'
+import type { Database, Row } from '../../database/database.ts'
 import type { WorkerContext } from '../../engine/feature.ts'
 import { asError } from '../../log/log.ts'
 import { type Job, startLoop, together } from '../../queue/job.ts'

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
-import type { Trx } from '../../database/database.ts'
-import type { Row } from '../../database/row.ts'
+import type { Row, Trx } from '../../database/database.ts'
 import { Conflict } from '../../http/problem.ts'
 import { typesApartFrom } from '../kinds/kinds.ts'
 import { lockStarts } from './run-lock.ts'

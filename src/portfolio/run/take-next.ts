@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
-import type { Trx } from '../../database/database.ts'
-import type { Row } from '../../database/row.ts'
+import type { Row, Trx } from '../../database/database.ts'
 import { BYTES_AT_ONCE } from '../within-bytes.ts'
 
 /** The rows of one transaction, which delays the intake of their loans and clients for some milliseconds. */

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import { type Asker, audit } from '../../accounts/audit.ts'
-import type { Database } from '../../database/database.ts'
-import { inTransaction } from '../../database/in-transaction.ts'
+import { type Database, inTransaction } from '../../database/database.ts'
 import { Conflict } from '../../http/problem.ts'
 import { lockRun } from '../run/run-lock.ts'
 import { migrationState } from '../run/start-run.ts'
