@@ -45,11 +45,7 @@ const MAX_CONCURRENT_LONG_STATEMENTS = 5
 
 type Service = { url: string; close(): Promise<void> }
 
-export function startRole(
-  config: Config,
-  log: FastifyBaseLogger,
-  stopping?: AbortSignal,
-): Promise<Service> {
+export function startRole(config: Config, log: FastifyBaseLogger, stopping?: AbortSignal) {
   const { ROLE: role, shown: settings } = config
   log.info({ version, node: process.versions.node, role, settings }, 'LoanOps starts')
   for (const warning of config.warnings) log.warn(warning)

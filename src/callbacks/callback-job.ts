@@ -2,17 +2,10 @@ import { sql } from 'kysely'
 import type { CallbackSettings } from '../config/settings/callback-settings.ts'
 import type { Database } from '../database/database.ts'
 import type { WorkerContext } from '../engine/feature.ts'
-import type { Job } from '../queue/job.ts'
 import { callbackCounters } from './callbacks-feature.ts'
 import { deliverCallbacks } from './sending/deliver-callbacks.ts'
 
-export async function runCallbacks({
-  db,
-  config,
-  metrics,
-  traces,
-  log,
-}: WorkerContext): Promise<Job> {
+export async function runCallbacks({ db, config, metrics, traces, log }: WorkerContext) {
   await copyTypes(db, config.callbacks)
   if (config.callbacks === undefined) return { stop() {} }
   const { attempts } = metrics.of(callbackCounters)

@@ -60,11 +60,7 @@ type Place = { createdAt: string; seq: string }
 const FIRST: Place = { createdAt: '-infinity', seq: '0' }
 
 /** @returns the place of the last one, and null once there are no more */
-async function queueAgain(
-  trx: Trx,
-  wanted: RawBuilder<unknown>,
-  { createdAt, seq }: Place,
-): Promise<{ count: number; last: Place | null }> {
+async function queueAgain(trx: Trx, wanted: RawBuilder<unknown>, { createdAt, seq }: Place) {
   await lockCallbacks(trx)
   const { rows } = await sql<{ count: number; subjects: string[]; last: Place | null }>`
     with slice as materialized (

@@ -39,7 +39,6 @@ type AskedBy = {
   /** Names of members of the request that were dropped. */
   ignored: string[] | null
 }
-type Accepted = { operationType: string; id: string }
 
 export function newOperation(
   operation: Pick<Operation, 'name' | 'subject' | 'externalId' | 'waitsFor'>,
@@ -71,11 +70,7 @@ export function newOperation(
  * Accepts operations in a transaction of its own; the caller wakes the workers after it.
  * @returns HELD for one whose loan, client or key another transaction holds: it was not accepted, and the others did not wait
  */
-export async function acceptOperations(
-  db: Database,
-  boss: PgBoss,
-  operations: NewOperation[],
-): Promise<(Accepted | InstanceType<typeof IdempotencyKeyReused> | typeof HELD)[]> {
+export async function acceptOperations(db: Database, boss: PgBoss, operations: NewOperation[]) {
   const held = new Set(
     await insertQuietly(db, boss, { origin: 'api', operations, isWaiting: false }),
   )

@@ -4,10 +4,7 @@ import { IN_FRONT } from '../ledger/answers/answer.ts'
 import type { Ask, LedgerReport } from '../ops/health.ts'
 import { WAITING_FOR } from './operation.ts'
 
-export async function ledgerReport(
-  ask: Ask,
-  breakerState: object | undefined,
-): Promise<LedgerReport> {
+export async function ledgerReport(ask: Ask, breakerState: object | undefined) {
   const [waitingFor, pause, inFront, findings] = await Promise.all([
     // A database that does not answer must not look healthy.
     ask(reasonsToWait, ['not_known']),

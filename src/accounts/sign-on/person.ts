@@ -33,10 +33,7 @@ export type Person = {
 type Claims = { iss: string; sub: string } & Record<string, unknown>
 
 /** @throws NoRole */
-export function personOf(
-  claims: Claims,
-  { roleClaim, usernameClaim, roles }: SignOnSettings,
-): Person {
+export function personOf(claims: Claims, { roleClaim, usernameClaim, roles }: SignOnSettings) {
   const given = [claimOf(claims, roleClaim)].flat().map(value => roles.get(String(value)))
   // The roles are in order, from the highest to the lowest.
   const role = ROLES.find(one => given.includes(one))

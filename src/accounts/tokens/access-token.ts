@@ -99,10 +99,7 @@ const OwnClaims = TypeCompiler.Compile(
 )
 
 /** The account of a token, checked on each use, so that disabling an account, or a logout, ends its tokens at once. */
-async function validAccount(
-  db: Database,
-  claims: unknown,
-): Promise<Pick<Account, 'mustChangePassword'> | undefined> {
+async function validAccount(db: Database, claims: unknown) {
   if (!OwnClaims.Check(claims)) return undefined
   const { sub, role, gen, jti } = claims
   const { rows } = await sql<Pick<Account, 'mustChangePassword'>>`

@@ -11,11 +11,7 @@ import { DECISIONS, type DecisionName } from './decisions.ts'
 export type BulkFilter = OperationFilter & PaymentFilter
 
 /** Selects the rows that match the filter and allow this decision; each row's `item` identifies it. */
-export function matchingItems(
-  decision: DecisionName,
-  filter: BulkFilter,
-  timeZone: string,
-): RawBuilder<unknown> {
+export function matchingItems(decision: DecisionName, filter: BulkFilter, timeZone: string) {
   if (DECISIONS[decision].about === 'operations')
     return sql`
       select jsonb_build_object('tracking_id', loanops.tracking_id(o)) as item

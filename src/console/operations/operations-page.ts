@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import { listOperations, someMatching } from '../../operations/reading/find-operations.ts'
 import type { OperationFilter } from '../../operations/reading/operation-filter.ts'
 import { bulkForm } from '../bulk/bulk-form.ts'
-import { type Html, link } from '../frame/html.ts'
+import { link } from '../frame/html.ts'
 import { operationPath, subjectPath } from '../frame/paths.ts'
 import { countUpTo, MAX_COUNTED } from '../lists/count.ts'
 import {
@@ -42,10 +42,7 @@ export const operationsPage = listPage<typeof operationFilters, OperationItem>(c
 /** The API's own format lacks the zone. */
 export const utc = (time: string | null) => (time === null ? null : `${time}Z`)
 
-export function statusOf({
-  status,
-  waiting_for,
-}: Pick<OperationItem, 'status' | 'waiting_for'>): Html {
+export function statusOf({ status, waiting_for }: Pick<OperationItem, 'status' | 'waiting_for'>) {
   if (status === 'success') return html`<span class="good">success</span>`
   if (status === 'failed') return html`<span class="bad">failed</span>`
   return waiting_for === null

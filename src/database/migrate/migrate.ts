@@ -9,7 +9,7 @@ import { requireWritable } from '../require-writable.ts'
 import { whenUp } from '../when-up.ts'
 import { applyFiles, type Waiting } from './apply-files.ts'
 import { appliedFiles, migrateTables } from './migrate-tables.ts'
-import { type Migrated, readAccess } from './migration-report.ts'
+import { readAccess } from './migration-report.ts'
 import { tableFiles, viewFiles } from './sql-files.ts'
 
 const NAME = 'loanops-migrate'
@@ -19,11 +19,7 @@ type QueueDeclaration = { name: string; options: Omit<Queue, 'name'> }
 const NO_LIMIT = 0
 
 /** @param stopping once it is aborted, a database that is down is no longer waited for */
-export async function migrate(
-  url: string,
-  queues: QueueDeclaration[],
-  stopping?: AbortSignal,
-): Promise<Migrated> {
+export async function migrate(url: string, queues: QueueDeclaration[], stopping?: AbortSignal) {
   const warnings: string[] = []
   const fail = (error: Error) => {
     throw error

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../database.ts'
 
-export type Migrated = {
+type Migrated = {
   /** The files that changed the tables; the views are rebuilt each time. */
   applied: string[]
   warnings: string[]

@@ -132,10 +132,7 @@ const saysTaken = (answer: Answer | Refusal): answer is Answer =>
   /^error\.msg\.(loan|client)\.(with|duplicate)\.externalId/.test(answer.code ?? '')
 
 /** A proxy that mixes up its connections may have passed on the refusal of another call. */
-async function lookBehindRefusal(
-  attempt: RunningAttempt,
-  answer: Answer,
-): Promise<Ended | undefined> {
+async function lookBehindRefusal(attempt: RunningAttempt, answer: Answer) {
   const effect = await attempt.findOwn()
   if (effect.state === 'there') return attempt.end(success(effect), answer)
   return effect.state === 'half_done' || isOfAnother(answer)
@@ -178,11 +175,7 @@ function afterAnError({ log }: AttemptContext, attempt: RunningAttempt, error: u
   return attempt.end(left(brokenOff(claim, error as Error, { mayHaveArrived })), written)
 }
 
-function refuse(
-  attempt: RunningAttempt,
-  reason: Refusal,
-  answer: Answer | Refusal | null = null,
-): Ended {
+function refuse(attempt: RunningAttempt, reason: Refusal, answer: Answer | Refusal | null = null) {
   return attempt.end(attempt.decide(reason), answer)
 }
 

@@ -69,12 +69,7 @@ function brokenAttempt({ log }: SubjectWork, claim: Claim, error: Error): Ended 
   return { claim, key: '', answer: null, mayStillRun: true, decision }
 }
 
-async function attempt(
-  work: SubjectWork,
-  claim: Claim,
-  passedOn: PassedOn,
-  send: Send,
-): Promise<Ended> {
+async function attempt(work: SubjectWork, claim: Claim, passedOn: PassedOn, send: Send) {
   const operation = work.catalogue.get(claim.operationType)
   if (operation === undefined) {
     // Another version of this program accepted the operation, and that version's workers know it.

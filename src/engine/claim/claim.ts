@@ -174,11 +174,7 @@ export async function recordSendings(
 }
 
 /** Skips locked rows until the next time: waiting for an attempt's start or end could deadlock. */
-export async function renewClaims(
-  db: Database,
-  worker: string,
-  claims: ClaimKey[],
-): Promise<(ClaimKey & { isRenewed: boolean })[]> {
+export async function renewClaims(db: Database, worker: string, claims: ClaimKey[]) {
   const { rows } = await sql<ClaimKey & { isRenewed: boolean }>`
     with ours as (
       select claim.*

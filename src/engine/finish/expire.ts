@@ -69,12 +69,7 @@ export async function endExpiredClaims(
   return Math.max(lookAfterMs, LOOK_EVERY_MS)
 }
 
-async function endExpired(
-  db: Database,
-  boss: PgBoss,
-  subjects: string[],
-  nextTryMs: number,
-): Promise<number> {
+async function endExpired(db: Database, boss: PgBoss, subjects: string[], nextTryMs: number) {
   return db.transaction().execute(async trx => {
     const { rows } = await sql<{ subject: string; origin: Origin; nextTryAt: Date }>`
       with expired as (

@@ -53,12 +53,7 @@ export async function finishAttempts(db: Database, boss: PgBoss, ended: Ended[],
   return ended.map(({ claim }) => counted.has(claimKey(claim)))
 }
 
-async function recordWithAll(
-  trx: Trx,
-  boss: PgBoss,
-  ended: Ended[],
-  onFinal: OnFinal,
-): Promise<{ counted: Map<string, Date>; count: () => void }> {
+async function recordWithAll(trx: Trx, boss: PgBoss, ended: Ended[], onFinal: OnFinal) {
   const counted = await recordEnds(trx, ended)
   const count = await onFinal.record(trx, countedFinal(ended, counted))
   for (const queue of [liveQueue, bulkQueue]) {

@@ -153,11 +153,7 @@ function openFile(part: MultipartFile, parts: Parts, chunks: AsyncGenerator<Buff
 }
 
 /** The file's bytes, which end only if nothing follows the file, so that nothing is stored of an upload with more parts. */
-async function* bytesOf(
-  chunks: AsyncGenerator<Buffer>,
-  parts: Parts,
-  hash: Hash,
-): AsyncGenerator<Buffer> {
+async function* bytesOf(chunks: AsyncGenerator<Buffer>, parts: Parts, hash: Hash) {
   for await (const chunk of chunks) {
     hash.update(chunk)
     yield chunk

@@ -57,11 +57,7 @@ export async function atExternalId<Answered>(
 }
 
 /** The ledger takes some texts in a query for an attack, and refuses them. */
-async function findListed(
-  ledger: Reader,
-  kind: Kind,
-  externalId: string,
-): Promise<number | Refused> {
+async function findListed(ledger: Reader, kind: Kind, externalId: string) {
   const path = ledgerPath([kind], {
     // For loans, the query is exact.
     externalId: kind === 'clients' ? escapeLike(externalId) : externalId,

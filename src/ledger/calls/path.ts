@@ -8,10 +8,7 @@ export type LedgerPath = string & { readonly [built]: true }
 const STEPS = ['', '.', '..']
 
 /** A path below LEDGER_URL; each segment is a single step, whatever it contains. */
-export function ledgerPath(
-  segments: (string | number)[],
-  query: Record<string, string> = {},
-): LedgerPath {
+export function ledgerPath(segments: (string | number)[], query: Record<string, string> = {}) {
   const search = new URLSearchParams(query).toString()
   const path = segments.map(segment => `/${encoded(String(segment))}`).join('')
   return `${path}${search === '' ? '' : `?${search}`}` as LedgerPath

@@ -5,7 +5,7 @@ import { formCookie } from '../../session/cookie.ts'
 import { nextPath } from '../../session/next-path.ts'
 import { sessionIn } from '../../session/session.ts'
 import { words } from '../../text/words.ts'
-import { facts, type Html } from '../html.ts'
+import { facts } from '../html.ts'
 import { hiddenFields } from './hidden-fields.ts'
 
 /** Every form that changes something has a field of this name. */
@@ -55,10 +55,7 @@ export function endedFormIn(request: FastifyRequest): EndedForm | undefined {
   }
 }
 
-export function sendAgain(
-  fields: Fields,
-  { action, back }: { action: string; back: string },
-): Html {
+export function sendAgain(fields: Fields, { action, back }: { action: string; back: string }) {
   return html`<h1>Send it now?</h1>
 <p class="notice" role="status">You are logged in again. Your session had expired when you sent the form; nothing was changed.</p>
 ${facts([['Action', actionInWords(action)], ...fields.map(([name, value]): [string, string] => [words(name), value])])}
