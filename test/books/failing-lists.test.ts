@@ -58,10 +58,18 @@ t.test(
   },
 )
 
-t.test('settlements that could not be listed once are left to the next fetch', async t => {
-  const { asked } = await fetchFailing(t, /settlements/)
-  t.equal(asked.filter(path => path.includes('settlements')).length, 1)
-})
+t.test(
+  'a list that fails once is left to the next fetch, and the others are still read',
+  async t => {
+    const lists = ['settlements', 'refunds', 'disputes']
+    for (const failing of lists) {
+      const { asked } = await fetchFailing(t, new RegExp(`^/v1/${failing}`))
+      const times = (list: string) => asked.filter(path => path.startsWith(`/v1/${list}`)).length
+      t.equal(times(failing), 1)
+      for (const list of lists) if (list !== failing) t.ok(times(list) >= 3, `${failing} ${list}`)
+    }
+  },
+)
 
 t.test('a fetch ends at once if no payments are listed', async t => {
   const { asked, failed } = await fetchFailing(t, /payments$/)

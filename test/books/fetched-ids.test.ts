@@ -20,13 +20,14 @@ function heapBytes(): number {
 
 t.test('a fetch that is refused a list holds the ids of two days, not of all', async t => {
   let listed = 0
+  const pages = async function* () {
+    const payments = Array.from({ length: IDS_OF_A_DAY }, () => ({
+      id: `pay_${String(++listed).padStart(14, '0')}`,
+    }))
+    yield { payments, returns: [], unreadable: [] } as unknown as ApiPage
+  }
   const api = {
-    async *pages() {
-      const payments = Array.from({ length: IDS_OF_A_DAY }, () => ({
-        id: `pay_${String(++listed).padStart(14, '0')}`,
-      }))
-      yield { payments, returns: [], unreadable: [] } as unknown as ApiPage
-    },
+    lists: () => [pages()],
     // biome-ignore lint/correctness/useYield: it is refused before it has any
     async *settled() {
       throw new GatewayRefused(403)

@@ -51,7 +51,7 @@ async function gateways(t: Test) {
 
 async function paymentsOf(api: GatewayApi): Promise<ApiPayment[]> {
   const all: ApiPayment[] = []
-  for await (const page of api.pages(DAY)) all.push(...page.payments)
+  for (const list of api.lists(DAY)) for await (const { payments } of list) all.push(...payments)
   return all
 }
 
@@ -165,7 +165,7 @@ t.test('refunds and disputes are listed as their gateway describes them', async 
   }
   const listed = async (api: GatewayApi) => {
     const found: unknown[] = []
-    for await (const page of api.pages(DAY)) found.push(...page.returns)
+    for (const list of api.lists(DAY)) for await (const { returns } of list) found.push(...returns)
     return found
   }
   const ofA = { payment_id: 'pay_1' }

@@ -55,11 +55,12 @@ export async function fetchWindow(api: GatewayApi, window: Window, count: number
  */
 async function* stepsOf(api: GatewayApi, window: Window): AsyncGenerator<Step> {
   let unsaid: Unsaid | undefined
-  let asksSettled = true
+  const failing = new Set<number>()
   for (const part of partsOf(window)) {
     let hasPayments = false
-    const pages = pagesOf(api, part, part.to >= window.to)
-    for (const steps of asksSettled ? [pages, settledOf(api, part)] : [pages])
+    const lists = [...api.lists(part, part.to >= window.to).map(pagesOf), settledOf(api, part)]
+    for (const [place, steps] of lists.entries()) {
+      if (failing.has(place)) continue
       try {
         for await (const step of steps) {
           hasPayments = true
@@ -68,16 +69,17 @@ async function* stepsOf(api: GatewayApi, window: Window): AsyncGenerator<Step> {
       } catch (error) {
         if (!(hasPayments && isUnsaid(error))) throw error
         unsaid ??= error
-        // Each call that fails takes minutes.
-        if (steps !== pages && error instanceof GatewayUnavailable) asksSettled = false
+        // Asking a list that keeps failing takes minutes: only the payments, listed first, are asked for again.
+        if (place > 0 && error instanceof GatewayUnavailable) failing.add(place)
       }
+    }
     yield { kind: 'end', part, isWhole: unsaid === undefined }
   }
   if (unsaid !== undefined) throw unsaid
 }
 
-async function* pagesOf(api: GatewayApi, part: Window, isLast: boolean): AsyncGenerator<Step> {
-  for await (const page of api.pages(part, isLast)) {
+async function* pagesOf(list: AsyncIterable<ApiPage>): AsyncGenerator<Step> {
+  for await (const page of list) {
     yield { kind: 'page', page }
     const { payouts: settlements = [] } = page
     if (settlements.length > 0) yield { kind: 'settlements', page: { settlements, unreadable: [] } }

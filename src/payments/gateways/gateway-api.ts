@@ -100,8 +100,11 @@ export type CallGateway = (call: GatewayCall) => Promise<unknown>
 
 /** Reads from one gateway with one account's credentials. Every call may throw what `gateway-call.ts` lists. */
 export type GatewayReads = {
-  /** @param isLast whether no later window follows, which would list what ended later */
-  pages(window: Window, isLast?: boolean): AsyncGenerator<ApiPage>
+  /**
+   * The lists of a window, the one with the payments first.
+   * @param isLast whether no later window follows, which would list what ended later
+   */
+  lists(window: Window, isLast?: boolean): AsyncGenerator<ApiPage>[]
   payment(id: string, orderId: string | null): Promise<FoundPayment | undefined>
   /** The refunds of a payment, whenever they were made. Empty for a gateway whose payments do not say that they were refunded. */
   refundsOf(payment: FoundPayment): Promise<Omit<ApiPage, 'payments'>>

@@ -41,9 +41,7 @@ const gatewayC = {
       authorization: [GATEWAY_C_SHOP, key, secret].join(' '),
     }),
     reads: call => ({
-      async *pages() {
-        yield { payments: await paymentsC(call), ...noItems }
-      },
+      lists: () => [pagesC(call)],
       payment: async wanted => (await paymentsC(call)).find(({ id }) => id === wanted),
       refundsOf: async () => noItems,
       refund: async () => undefined,
@@ -62,6 +60,10 @@ const gatewayC = {
     },
   ],
 } as const satisfies Gateway
+
+async function* pagesC(call: CallGateway) {
+  yield { payments: await paymentsC(call), ...noItems }
+}
 
 async function paymentsC(call: CallGateway): Promise<ApiPayment[]> {
   const items = shape.list(await call({ method: 'GET', path: '/payments' }), 'items')

@@ -38,16 +38,15 @@ export function readsOfA(call: CallGateway, majorUnits: MajorUnits): GatewayRead
   const list = (path: string, count?: number) => distinctPages(collected(get, path, count))
 
   return {
-    async *pages(window) {
+    lists(window) {
       const range = `from=${unix(window.from)}&to=${unix(window.to)}`
-      for await (const items of list(`/payments?${range}`))
-        yield paymentsIn(items, window, majorUnits)
-      for await (const items of list(`/refunds?${range}`))
-        yield { payments: [], ...returnsIn('refund', items, window) }
       // Disputes cannot be queried by day, and end long after they began.
       const since = { from: new Date(window.from.getTime() - DISPUTE_MS), to: window.to }
-      for await (const items of list('/disputes?'))
-        yield { payments: [], ...returnsIn('dispute', items, since) }
+      return [
+        pagesOf(list(`/payments?${range}`), items => paymentsIn(items, window, majorUnits)),
+        pagesOf(list(`/refunds?${range}`), items => returnsIn('refund', items, window)),
+        pagesOf(list('/disputes?'), items => returnsIn('dispute', items, since)),
+      ]
     },
     async payment(id) {
       const item = await find(apiPaymentPath(id))
@@ -98,6 +97,13 @@ async function refundsOf(
     if (++pages === MAX_PAGES_OF_ONE_PAYMENT) break
   }
   return returnsIn('refund', refunds, { from: payment.paidAt, to: payment.paidAt })
+}
+
+async function* pagesOf(
+  list: AsyncIterable<unknown[]>,
+  read: (items: unknown[]) => Omit<ApiPage, 'payments'> & Partial<ApiPage>,
+): AsyncGenerator<ApiPage> {
+  for await (const items of list) yield { payments: [], ...read(items) }
 }
 
 function paymentsIn(items: unknown[], window: Window, majorUnits: MajorUnits): ApiPage {

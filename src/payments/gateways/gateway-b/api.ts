@@ -1,5 +1,6 @@
 import { DAY_MS } from '../../../day.ts'
 import type {
+  ApiPage,
   ApiPayment,
   ApiSettlement,
   CallGateway,
@@ -38,18 +39,7 @@ export function readsOfB(call: CallGateway): GatewayReads {
   }
 
   return {
-    async *pages(window, isLast = true) {
-      for await (const rows of begunIn(call, window, isLast)) {
-        const paid = readEach(rows, paymentIn, describeRowOfB('payment', window))
-        const { returns, unreadable } = await returnsIn(rows, window, find)
-        yield {
-          payments: paid.read,
-          returns,
-          unreadable: [...paid.unreadable, ...unreadable],
-          payouts: rows.flatMap(row => itemIfReadable(() => payoutIn(row)) ?? []),
-        }
-      }
-    },
+    lists: (window, isLast = true) => [pagesOf(begunIn(call, window, isLast), window, find)],
     async payment(id, orderId) {
       // Without its order, no call of this gateway finds a payment.
       if (orderId === null) return undefined
@@ -71,6 +61,23 @@ export function readsOfB(call: CallGateway): GatewayReads {
     // Without its order, a payment may name no loan; an order of an earlier year is refused.
     order: orderId => found(get(orderPath(orderId)), isLasting),
     settled: window => settledIn(call, window),
+  }
+}
+
+async function* pagesOf(
+  pages: AsyncIterable<unknown[]>,
+  window: Window,
+  find: (path: string) => Promise<unknown>,
+): AsyncGenerator<ApiPage> {
+  for await (const rows of pages) {
+    const paid = readEach(rows, paymentIn, describeRowOfB('payment', window))
+    const { returns, unreadable } = await returnsIn(rows, window, find)
+    yield {
+      payments: paid.read,
+      returns,
+      unreadable: [...paid.unreadable, ...unreadable],
+      payouts: rows.flatMap(row => itemIfReadable(() => payoutIn(row)) ?? []),
+    }
   }
 }
 
