@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { pino } from 'pino'
 import { oncePer } from './once-per.ts'
-import { publicError, withoutStack } from './public-error.ts'
+import { type PublicError, publicError } from './public-error.ts'
 
 export type Log = {
   error(object: object, message: string): void
@@ -26,14 +26,22 @@ export function logger(level: string): FastifyBaseLogger {
   return pino({ level, serializers }, openStdout())
 }
 
-/** While PostgreSQL is away, a worker fails ten times a second in the same few places: each has its stack once a minute. */
+/**
+ * While PostgreSQL is away, a worker fails ten times a second in the same few places: an error, and each of its causes, has a
+ * stack with the same calls once a minute.
+ */
 export function errorSerializer() {
   const isNews = oncePer(STACK_QUIET_MS)
-  return (error: Error) => {
-    const whole = publicError(error)
-    return whole.stack === undefined || isNews(whole.stack) ? whole : withoutStack(whole)
-  }
+  const quiet = ({ stack, cause, ...rest }: PublicError): PublicError => ({
+    ...rest,
+    ...(stack !== undefined && isNews(callsIn(stack)) ? { stack } : {}),
+    ...(cause === undefined ? {} : { cause: quiet(cause) }),
+  })
+  return (error: Error) => quiet(publicError(error))
 }
+
+/** The message above them may differ each time. */
+const callsIn = (stack: string) => stack.match(/^ {4}at .*$/gm)?.join('\n') ?? stack
 
 function openStdout() {
   // Only with a minimum does a flush try to write.

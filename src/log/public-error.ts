@@ -1,4 +1,4 @@
-type PublicError = {
+export type PublicError = {
   type: string
   message: string
   code: string | undefined
@@ -17,10 +17,6 @@ export function publicError(error: Error & { code?: string }): PublicError {
     stack: isAboutData(code) ? error.stack?.replace(error.message, () => message) : error.stack,
     ...(cause instanceof Error ? { cause: publicError(cause) } : {}),
   }
-}
-
-export function withoutStack({ stack: _, cause, ...rest }: PublicError): PublicError {
-  return { ...rest, ...(cause === undefined ? {} : { cause: withoutStack(cause) }) }
 }
 
 /** Node gives no message to the failure of a host with several addresses, as localhost often is. */

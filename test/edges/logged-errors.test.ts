@@ -79,6 +79,25 @@ t.test('a failure that repeats is logged each time, and with its stack once a mi
   for (const line of lines) t.match(line, /(sweep|seal) failed.*no connection/)
 })
 
+t.test('a repeated failure with another message has no stack, a new cause has its own', t => {
+  const causeOf = (job: string) =>
+    job === 'three' ? new TypeError('not a function') : new Error('no connection')
+  const serialize = errorSerializer()
+  const [first, second, third] = ['one', 'two', 'three'].map(job =>
+    serialize(new Error(`job ${job} failed`, { cause: causeOf(job) })),
+  )
+  t.type(first?.stack, 'string')
+  t.same(second, {
+    type: 'Error',
+    message: 'job two failed',
+    code: undefined,
+    cause: { type: 'Error', message: 'no connection', code: undefined },
+  })
+  t.equal(third?.stack, undefined)
+  t.match(third?.cause?.stack, /not a function/)
+  t.end()
+})
+
 t.test(
   'the failure of a host with several addresses names each, in logs and elsewhere',
   async t => {
