@@ -1,12 +1,14 @@
 import t, { type Test } from 'tap'
-import { GatewayUnavailable, IMPATIENT } from '../../src/books/apis/gateway-call.ts'
+import { IMPATIENT } from '../../src/books/apis/gateway-call.ts'
 import { openGatewayApi } from '../../src/books/apis/open-gateway-api.ts'
 import { type LeftOut, unlessUnsaid } from '../../src/books/backfill/fetch.ts'
 import { fetchWindow } from '../../src/books/backfill/fetch-window.ts'
 import { readConfig } from '../../src/config/config.ts'
-import type { ApiPage } from '../../src/payments/gateways/gateway-api.ts'
+import type { GatewayAccount } from '../../src/config/gateway-accounts.ts'
+import type { ApiPage, Window } from '../../src/payments/gateways/gateway-api.ts'
+import { GatewayUnavailable } from '../../src/payments/gateways/items/gateway-errors.ts'
 import { majorUnits } from '../../src/payments/gateways/items/major-units.ts'
-import { itemOfA } from '../support/books/odd-gateway.ts'
+import { itemOfA, rowOfB } from '../support/books/odd-gateway.ts'
 import { serve } from '../support/http/serve.ts'
 import { testEnv } from '../support/service.ts'
 
@@ -23,27 +25,41 @@ async function fetchFailing(t: Test, failing: RegExp) {
     const items = pathname === '/v1/payments' ? [itemOfA(`pay_${created_at}`, { created_at })] : []
     response.end(JSON.stringify({ items }))
   })
+  const pages: ApiPage[] = []
+  const wholeDays: Window[] = []
+  const failed = await fetchPages(t, { gateway: 'gateway_a', url: `${url}/v1` }, pages, wholeDays)
+  const payments = pages.flatMap(page => page.payments).length
+  return { payments, wholeDays: wholeDays.length, failed: failed?.message, asked }
+}
+
+/** Fetches three days' pages. */
+async function fetchPages(
+  t: Test,
+  account: Pick<GatewayAccount, 'gateway' | 'url'>,
+  pages: ApiPage[],
+  wholeDays: Window[] = [],
+): Promise<Error | undefined> {
   const api = openGatewayApi(readConfig(testEnv('postgres://h/d', 'http://h/api/v1', {})), {
-    account: { gateway: 'gateway_a', lender: null, url: `${url}/v1`, key: 'key', secret: 'secret' },
+    account: { lender: null, key: 'key', secret: 'secret', ...account },
     majorUnits: majorUnits({ '': 0.01 }),
     patience: IMPATIENT,
   })
   t.teardown(() => api.close())
-  const payments: string[] = []
-  let wholeDays = 0
   const saver = {
     check() {},
-    async pages(pages: ApiPage[]) {
-      payments.push(...pages.flatMap(page => page.payments.map(({ id }) => id)))
-      return undefined
+    async pages(found: ApiPage[]) {
+      pages.push(...found)
+      return found.flatMap(({ unsaid }) => unsaid ?? [])[0]
     },
     async settlements() {},
-    async end() {
-      wholeDays++
+    async end(day: Window) {
+      wholeDays.push(day)
     },
   }
-  const failed = await fetchWindow(api, THREE_DAYS, 0, saver).catch((error: Error) => error.message)
-  return { payments: payments.length, wholeDays, failed, asked }
+  return fetchWindow(api, THREE_DAYS, 0, saver).then(
+    () => undefined,
+    (error: Error) => error,
+  )
 }
 
 t.test(
@@ -68,6 +84,29 @@ t.test(
       t.equal(times(failing), 1)
       for (const list of lists) if (list !== failing) t.ok(times(list) >= 3, `${failing} ${list}`)
     }
+  },
+)
+
+t.test(
+  'refunds of gateway B that it keeps failing to show keep no payment from the fetch',
+  async t => {
+    const asked: string[] = []
+    const url = await serve(t, async (request, response) => {
+      const text = Buffer.concat(await request.toArray()).toString()
+      const { pathname } = new URL(request.url ?? '', 'http://gateway')
+      asked.push(pathname)
+      if (pathname.startsWith('/pg/orders')) response.statusCode = 500
+      const time = text === '' ? '' : JSON.parse(text).filters.start_date
+      const ofDay = (id: string, event_type: string) =>
+        rowOfB(id, { event: { event_type, event_time: time }, payment: { payment_time: time } })
+      const rows = [ofDay(time, 'PAYMENT'), ofDay('2', 'REFUND'), ofDay('3', 'REFUND')]
+      response.end(JSON.stringify({ data: pathname === '/pg/recon' ? rows : [], cursor: null }))
+    })
+    const pages: ApiPage[] = []
+    const failed = await fetchPages(t, { gateway: 'gateway_b', url: `${url}/pg` }, pages)
+    t.match(failed, { message: 'it answered 500 to GET orders/…/refunds' })
+    t.equal(pages.flatMap(({ payments }) => payments).length, 3)
+    t.equal(asked.filter(path => path.startsWith('/pg/orders')).length, 3)
   },
 )
 

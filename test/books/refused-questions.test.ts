@@ -4,7 +4,7 @@ import { fetchAll } from '../support/books/gateways.ts'
 import { itemOfA, rowOfB } from '../support/books/odd-gateway.ts'
 import { ALL_DAY } from '../support/books/reconciliation.ts'
 import { serve } from '../support/http/serve.ts'
-import { capturedA } from '../support/payments/gateway-events.ts'
+import { capturedA, refundA } from '../support/payments/gateway-events.ts'
 import { paymentService, SECRET, sendSigned } from '../support/payments/payments.ts'
 import { startTestService } from '../support/service.ts'
 
@@ -122,6 +122,34 @@ t.test('a payment about which gateway A refuses to say more keeps back itself on
       last_error: `gateway A: it answered 403 (BAD_REQUEST_ERROR) to GET payments/…/${refused}`,
       stored: ['pay_1', 'pay_2'],
     })
+})
+
+t.test('a refund whose payment gateway A refuses to show keeps back itself only', async t => {
+  const lists: Record<string, object[]> = {
+    '/v1/payments': [itemOfA('pay_new')],
+    '/v1/refunds': ['pay_1', 'pay_2'].map(
+      of => refundA({ id: `rfnd_${of}`, of }).payload.refund.entity,
+    ),
+  }
+  const url = await serve(t, (request, response) => {
+    const { pathname } = new URL(request.url ?? '', 'http://gateway')
+    if (pathname === '/v1/payments/pay_1') response.statusCode = 403
+    response.end(JSON.stringify({ items: lists[pathname] ?? [] }))
+  })
+  const service = await startTestService(t, settingsOf(url))
+  t.match(await fetchAll(service.call, 'gateway_a', ALL_DAY), {
+    status: 'failed',
+    missed: 1,
+    last_error: 'gateway A: it answered 403 to GET payments',
+  })
+  const { rows } = await sql<{ id: string }>`
+    select f.payment_id as id
+      from raw.unknown_gateway_a r cross join lateral base.gateway_a(r.body) f
+     order by 1`.execute(service.db)
+  t.same(
+    rows.map(({ id }) => id),
+    ['pay_new', 'rfnd_pay_2'],
+  )
 })
 
 t.test('an order that gateway A refuses keeps no day of a known payment incomplete', async t => {

@@ -8,7 +8,11 @@ import { retryAfterMs } from '../../http/retry-after.ts'
 import type { Trace } from '../../ops/traces/traces.ts'
 import type { CallGateway, GatewayCall } from '../../payments/gateways/gateway-api.ts'
 import { parseExact } from '../../payments/gateways/items/exact-json.ts'
-import { GatewayRefused, UnexpectedAnswer } from '../../payments/gateways/items/gateway-errors.ts'
+import {
+  GatewayRefused,
+  GatewayUnavailable,
+  UnexpectedAnswer,
+} from '../../payments/gateways/items/gateway-errors.ts'
 
 /** A page may have a thousand rows of some kilobytes each. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024
@@ -35,21 +39,6 @@ const PATIENT: Patience = {
 }
 /** A question is part of a batch, which cannot end before the answer; the next batch asks again. */
 export const IMPATIENT: Patience = { timeoutMs: 5_000, retryAfterMs: [], atOnce: 4 }
-
-export class GatewayUnavailable extends Error {
-  readonly retryAfterMs: number
-  constructor(
-    message: string,
-    { retryAfterMs = 0, cause }: { retryAfterMs?: number; cause?: unknown },
-  ) {
-    super(message, { cause })
-    this.retryAfterMs = retryAfterMs
-  }
-}
-
-export function isGatewayError(error: unknown): error is Error {
-  return [GatewayUnavailable, GatewayRefused, UnexpectedAnswer].some(kind => error instanceof kind)
-}
 
 type Follower = { trace: Trace | undefined; during<T>(call: () => Promise<T>): Promise<T> }
 

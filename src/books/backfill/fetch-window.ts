@@ -5,7 +5,7 @@ import type {
   SettlementPage,
   Window,
 } from '../../payments/gateways/gateway-api.ts'
-import { GatewayUnavailable } from '../apis/gateway-call.ts'
+import { GatewayUnavailable } from '../../payments/gateways/items/gateway-errors.ts'
 import { isUnsaid, type Unsaid } from './fetch.ts'
 import { fetchAhead } from './fetch-ahead.ts'
 

@@ -1,5 +1,4 @@
-import { GatewayRefused } from '../../payments/gateways/items/gateway-errors.ts'
-import { GatewayUnavailable } from '../apis/gateway-call.ts'
+import { GatewayRefused, GatewayUnavailable } from '../../payments/gateways/items/gateway-errors.ts'
 import type { Inquiry } from '../apis/open-gateway-api.ts'
 import type { BackfillClaim } from './claim-backfill.ts'
 

@@ -22,7 +22,7 @@ import { unreportedOf, withUncaptured } from './unreported-of.ts'
 
 /**
  * Saves pages in one transaction with the fetch's progress, so that a page that is read again finds what it stored.
- * @returns what the gateway did not say about a payment, which was left out
+ * @returns what the gateway did not say about a payment, refund or dispute, which was left out
  */
 export async function savePages(fetch: Fetch, pages: ApiPage[], count: number) {
   const { db, account, claim } = fetch
@@ -43,7 +43,7 @@ export async function savePages(fetch: Fetch, pages: ApiPage[], count: number) {
   // Where the gateway does not name a loan, they stay as their webhooks have them.
   others.push(...(await eventsOf(fetch, nameless, new Map(leftOut))))
   const listed = pages.flatMap(({ returns }) => returns)
-  const returns = await withUncaptured(fetch, listed)
+  const returns = await withUncaptured(fetch, listed, leftOut)
   const unreadable = pages.flatMap(({ unreadable }) => unreadable)
   unreadable.push(...payments.filter(({ status }) => status === null).map(withoutStatus))
   returns.push(...beyond.returns)
@@ -65,7 +65,7 @@ export async function savePages(fetch: Fetch, pages: ApiPage[], count: number) {
   })
   crashPoint('backfill.saved')
   if (found > 0) fetch.onMissed(found)
-  const [unsaid] = leftOut.values()
+  const [unsaid] = [...leftOut.values(), ...pages.flatMap(page => page.unsaid ?? [])]
   return unsaid
 }
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import type { ApiReturn, Fetched } from '../../payments/gateways/gateway-api.ts'
 import { type PaymentEvent, UNKNOWN } from '../../payments/payment-event.ts'
-import type { Fetch } from './fetch.ts'
+import { type Fetch, type LeftOut, unlessUnsaid } from './fetch.ts'
 import { fetchedEvent } from './fetched-event.ts'
 
 /** The events that report something new about a refund or dispute. Anything else is left out. */
@@ -21,9 +21,9 @@ export async function unreportedOf(db: Database, gateway: string, events: Paymen
 
 /**
  * Adds to each new refund its payment, if that was never captured: gateway A's refunds do not say so themselves. Most payments
- * are reported as captured by a verified event, and are not fetched.
+ * are reported as captured by a verified event, and are not fetched. A refund whose payment the gateway does not show is left out.
  */
-export async function withUncaptured(fetch: Fetch, returns: ApiReturn[]): Promise<Fetched[]> {
+export async function withUncaptured(fetch: Fetch, returns: ApiReturn[], leftOut: LeftOut) {
   const { db, api, account, claim } = fetch
   if (api.uncaptured === undefined || returns.length === 0) return returns
   const bodies = returns.map(returned => fetchedEvent(fetch, UNKNOWN, returned).body)
@@ -34,11 +34,12 @@ export async function withUncaptured(fetch: Fetch, returns: ApiReturn[]): Promis
      cross join lateral core.unverified_payments(${claim.id}, ${account.gateway}, array[f.of_payment_id])
      where f.kind = 'refund' and f.status = 'done' and f.of_payment_id is not null
      order by place`.execute(db)
-  const whole: Fetched[] = [...returns]
+  const whole: (Fetched | undefined)[] = [...returns]
   for (const { place, id } of rows) {
     const at = Number(place) - 1
-    const payment = await api.uncaptured(id)
+    const payment = await unlessUnsaid(leftOut, id, api.uncaptured(id))
     if (payment !== undefined) whole[at] = { ...(returns[at] as ApiReturn), payment }
+    else if (leftOut.has(id)) whole[at] = undefined
   }
-  return whole
+  return whole.filter(one => one !== undefined)
 }

@@ -1,3 +1,5 @@
+import type { GatewayUnavailable } from './items/gateway-errors.ts'
+
 /** A time span that includes both bounds. */
 export type Window = { from: Date; to: Date }
 
@@ -89,6 +91,8 @@ export type ApiPage = {
   payments: ApiPayment[]
   returns: ApiReturn[]
   unreadable: Unreadable[]
+  /** Why refunds or disputes of the page are left to a later fetch, if any are. */
+  unsaid?: GatewayUnavailable | undefined
   /** What settlements paid out, where that is listed with the payments. */
   payouts?: ApiSettlement[]
 }

@@ -15,7 +15,7 @@ import { partNumbers } from '../items/part-numbers.ts'
 import { itemIfReadable, readEach, UnreadableItem } from '../items/read-each.ts'
 import { namesLoan, shape } from '../items/shape.ts'
 import { isAbsent, isLasting } from './refusals.ts'
-import { returnsIn, withPayment } from './returns.ts'
+import { askUntilUnanswered, returnsIn, withPayment } from './returns.ts'
 import { collectionOf, eventOf, orderPath, part, refundIdOf, refundPart } from './row.ts'
 import { isOfPayout, paidOutOf, partKindOf, partOf, signed } from './settled-part.ts'
 import { describeRowOfB } from './unreadable.ts'
@@ -31,6 +31,7 @@ const MAX_PAGES = 20_000
 export function readsOfB(call: CallGateway): GatewayReads {
   const get = (path: string) => call({ method: 'GET', path })
   const find = (path: string) => found(get(path), isAbsent)
+  const ask = askUntilUnanswered(find)
   const itemIn = async (path: string, name: string, id: string) => {
     const list = await find(path)
     const isIt = (item: unknown) =>
@@ -39,7 +40,7 @@ export function readsOfB(call: CallGateway): GatewayReads {
   }
 
   return {
-    lists: (window, isLast = true) => [pagesOf(begunIn(call, window, isLast), window, find)],
+    lists: (window, isLast = true) => [pagesOf(begunIn(call, window, isLast), window, ask)],
     async payment(id, orderId) {
       // Without its order, no call of this gateway finds a payment.
       if (orderId === null) return undefined
@@ -67,15 +68,15 @@ export function readsOfB(call: CallGateway): GatewayReads {
 async function* pagesOf(
   pages: AsyncIterable<unknown[]>,
   window: Window,
-  find: (path: string) => Promise<unknown>,
+  ask: (path: string) => Promise<unknown>,
 ): AsyncGenerator<ApiPage> {
   for await (const rows of pages) {
     const paid = readEach(rows, paymentIn, describeRowOfB('payment', window))
-    const { returns, unreadable } = await returnsIn(rows, window, find)
+    const returned = await returnsIn(rows, window, ask)
     yield {
+      ...returned,
       payments: paid.read,
-      returns,
-      unreadable: [...paid.unreadable, ...unreadable],
+      unreadable: [...paid.unreadable, ...returned.unreadable],
       payouts: rows.flatMap(row => itemIfReadable(() => payoutIn(row)) ?? []),
     }
   }

@@ -1,5 +1,5 @@
 import type { ApiPage, ApiReturn, Unreadable, Window } from '../gateway-api.ts'
-import { GatewayRefused } from '../items/gateway-errors.ts'
+import { GatewayRefused, GatewayUnavailable } from '../items/gateway-errors.ts'
 import { asUnreadable, itemIfReadable, UnreadableItem } from '../items/read-each.ts'
 import { shape } from '../items/shape.ts'
 import { isLasting } from './refusals.ts'
@@ -18,6 +18,20 @@ const RETURNS: Record<string, ApiReturn['kind']> = {
 
 type Ask = (path: string) => Promise<unknown>
 
+/** After so many questions of one fetch without an answer, it asks no further one: each takes minutes. */
+const MAX_UNANSWERED = 3
+
+export function askUntilUnanswered(ask: Ask): Ask {
+  const failures: GatewayUnavailable[] = []
+  return async path => {
+    if (failures.length === MAX_UNANSWERED) throw failures[0]
+    return ask(path).catch(error => {
+      if (error instanceof GatewayUnavailable) failures.push(error)
+      throw error
+    })
+  }
+}
+
 /** Rows name neither the id that webhooks use nor the outcome: the refund's or dispute's own resource does. */
 export async function returnsIn(
   rows: unknown[],
@@ -26,16 +40,18 @@ export async function returnsIn(
 ): Promise<Omit<ApiPage, 'payments'>> {
   const returns: ApiReturn[] = []
   const unreadable: Unreadable[] = []
+  let unsaid: GatewayUnavailable | undefined
   for (const row of rows) {
     const kind = RETURNS[itemIfReadable(() => shape.text(eventOf(row), 'event_type')) ?? '']
     try {
       if (kind === 'refund') returns.push(...(await refundIn(row, ask)))
       if (kind === 'dispute') returns.push(...(await disputesIn(row, ask)))
     } catch (error) {
-      unreadable.push(asUnreadable(error, row, describeRowOfB(kind ?? 'dispute', window)))
+      if (error instanceof GatewayUnavailable) unsaid = error
+      else unreadable.push(asUnreadable(error, row, describeRowOfB(kind ?? 'dispute', window)))
     }
   }
-  return { returns, unreadable }
+  return { returns, unreadable, unsaid }
 }
 
 const idsIn = (row: unknown) => ({

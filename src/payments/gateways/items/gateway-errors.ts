@@ -14,6 +14,18 @@ export class GatewayRefused extends Error {
   }
 }
 
+/** The gateway keeps failing to answer a call. */
+export class GatewayUnavailable extends Error {
+  readonly retryAfterMs: number
+  constructor(
+    message: string,
+    { retryAfterMs = 0, cause }: { retryAfterMs?: number; cause?: unknown },
+  ) {
+    super(message, { cause })
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
 /** The answer of a gateway, or undefined if it refuses the id as one that it does not have. */
 export async function found(
   answer: Promise<unknown>,
@@ -28,3 +40,7 @@ export async function found(
 }
 
 export class UnexpectedAnswer extends Error {}
+
+export function isGatewayError(error: unknown): error is Error {
+  return [GatewayUnavailable, GatewayRefused, UnexpectedAnswer].some(kind => error instanceof kind)
+}
