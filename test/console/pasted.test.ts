@@ -37,12 +37,15 @@ t.test('a search finds an id as our CSV files write it, with an apostrophe befor
   t.equal(found.headers.get('location'), '/console/payments/gateway_a/pay_rrn')
 })
 
-t.test('a search finds an id in quotation marks, or in letters of another case', async t => {
-  const found = async (q: string) =>
-    (await operator(`/console/search?q=${encodeURIComponent(q)}`)).headers.get('location')
-  for (const spelt of ['"L-1001"', '“L-1001”', 'l-1001'])
-    t.equal(await found(spelt), '/console/loans/L-1001', spelt)
-})
+t.test(
+  'a search finds an id in quotation marks, before a comma, or in letters of another case',
+  async t => {
+    const found = async (q: string) =>
+      (await operator(`/console/search?q=${encodeURIComponent(q)}`)).headers.get('location')
+    for (const spelt of ['"L-1001"', '“L-1001”', '„L-1001“', 'L-1001,', '"L-1001";', 'l-1001'])
+      t.equal(await found(spelt), '/console/loans/L-1001', spelt)
+  },
+)
 
 t.test('a search finds a payment or a loan as messages and callbacks name it', async t => {
   const found = async (q: string) =>

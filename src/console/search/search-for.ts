@@ -15,8 +15,8 @@ import {
 } from '../frame/paths.ts'
 
 export const MAX_HITS_PER_KIND = 20
-const DIGITS_AS_TEXT = /^'(?=\d)/
-const QUOTED = /^["'‘“](.+)["'’”]$/s
+/** Quotation marks of English, German and French texts, and what follows an id in a list or a sentence. */
+const AROUND_ID = /^["'‘“„«]+|["'‘’“”»,;.]+$/g
 const SHA256 = /^[0-9a-f]{64}$/i
 /** A payment by its repayment's external id at the ledger, perhaps of one posted again, or as messages name it. */
 const NAMED_PAYMENT = new RegExp(`^(${GATEWAYS.join('|')})(?:-(\\w+)(?:-r\\d+)?|/(.+))$`)
@@ -27,11 +27,11 @@ type Hit = { title: string; path: string }
 type Found = { kind: string; id: string }
 
 /**
- * People paste an id with the apostrophe that keeps a spreadsheet from computing it, in quotation marks, as the subject of a
- * callback, or retyped in other letters: what is found under none of these has no such id.
+ * People paste an id with the apostrophe that keeps a spreadsheet from computing it, in quotation marks, with the comma after
+ * it, as the subject of a callback, or retyped in other letters: what is found under none of these has no such id.
  */
 export async function searchFor(db: Database, q: string): Promise<Hit[]> {
-  const bare = unescapeFormula(q).replace(QUOTED, '$1').replace(DIGITS_AS_TEXT, '')
+  const bare = unescapeFormula(q).replace(AROUND_ID, '')
   const named = bare.replace(KIND_OF_SUBJECT, '')
   for (const spelt of new Set([q, bare, named, bare.toUpperCase(), bare.toLowerCase()])) {
     const hits = await searchExactly(db, spelt)
