@@ -3,7 +3,7 @@ import type { SettledKind } from '../payments/gateways/gateway-api.ts'
 type Part = {
   settlement_id?: string | undefined
   kind: SettledKind
-  id?: string | undefined
+  id?: string | null | undefined
   is_of_payout?: boolean
 }
 

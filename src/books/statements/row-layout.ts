@@ -197,7 +197,7 @@ function labelOf({ labels }: ReportLayout, name: string): string | undefined {
 
 function toldApart(row: ReadRow, numbered: ReturnType<typeof partNumbers>, file: number): ReadRow {
   const { settled, isShared = false } = row
-  if (!isShared || settled?.id === undefined) return row
+  if (!isShared || typeof settled?.id !== 'string') return row
   const id = numbered(settled.settlement_id ?? '', settled.id, file)
   return { ...row, settled: { ...settled, id } }
 }

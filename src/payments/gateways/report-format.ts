@@ -7,9 +7,9 @@ export type Said = Fields
 /** A part of a settlement. Amounts are texts until they are checked. */
 export type Settled = {
   kind: SettledKind
-  id: string | undefined
+  id: string | null | undefined
   /** The same as in `ApiSettlement`. */
-  formerly?: string | undefined
+  formerly?: string | null
   payment_id?: string | undefined
   settlement_id: string | undefined
   settled_at?: string | undefined
@@ -24,7 +24,7 @@ export type ReadRow = {
   said: Said | null
   settled: Settled | null
   /** The same as `is_of_payout` in `ApiSettlement`. */
-  ofPayout?: { kind: SettledKind; id: string | undefined; settlement_id: string | undefined }
+  ofPayout?: { kind: SettledKind; id: string | null; settlement_id: string | undefined }
   /** Whether several parts of the settlement may have the id of this one. */
   isShared?: boolean
 }
@@ -72,9 +72,9 @@ export function less(from: string | undefined, ...others: (string | undefined)[]
 export const unsigned = (amount: string | undefined) => amount?.replace(/^-/, '')
 
 /** The fields without those that the row does not fill. */
-export function filled(fields: Record<string, string | undefined>): Fields {
+export function filled(fields: Record<string, string | null | undefined>): Fields {
   return Object.fromEntries(
-    Object.entries(fields).filter((pair): pair is [string, string] => pair[1] !== undefined),
+    Object.entries(fields).filter((pair): pair is [string, string] => typeof pair[1] === 'string'),
   )
 }
 

@@ -6,7 +6,6 @@ import {
   filled,
   inIndia,
   type ReadRow,
-  type Settled,
   unsigned,
 } from '../report-format.ts'
 import { collectionOf } from './row.ts'
@@ -90,10 +89,10 @@ function readEvent(
   const settlement = { settlement_id, settled_at: row.settled_at, utr, fee, tax }
   const stated = row.paid_out ?? (kind === 'other' ? event_amount : undefined)
   const paid_out = stated === undefined ? undefined : signed(stated, row.sale_type)
-  if (isOfPayout(row.remarks)) {
-    const { id } = partIn(kind, row, paid_out)
-    return { said: null, settled: null, ofPayout: { kind, id, settlement_id } }
-  }
+  const event = { eventId: row.event_id, type: event_type, at: event_time, paidOut: paid_out }
+  const part = partOf(kind, { ...event, refundId: row.refund_id })
+  if (isOfPayout(row.remarks))
+    return { said: null, settled: null, ofPayout: { kind, id: part.id, settlement_id } }
   const said = filled({
     gateway_payment_id: row.gateway_payment_id,
     amount,
@@ -111,22 +110,11 @@ function readEvent(
         : {
             kind,
             payment_id: row.gateway_payment_id,
-            ...(kind === 'payment' ? { id: row.gateway_payment_id } : partIn(kind, row, paid_out)),
+            ...(kind === 'payment' ? { id: row.gateway_payment_id } : part),
             amount: unsigned(event_amount ?? amount),
             paid_out,
             ...settlement,
           },
     isShared: kind === 'other',
   }
-}
-
-function partIn(kind: Settled['kind'], row: Fields, paidOut: string | undefined) {
-  const { id, formerly } = partOf(kind, {
-    eventId: row.event_id ?? null,
-    type: row.event_type ?? '',
-    at: row.event_time ?? null,
-    refundId: row.refund_id ?? null,
-    paidOut: paidOut ?? null,
-  })
-  return { id: id ?? undefined, formerly: formerly ?? undefined }
 }

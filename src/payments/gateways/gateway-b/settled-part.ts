@@ -3,13 +3,14 @@ import type { ApiSettlement } from '../gateway-api.ts'
 import { inIndia } from '../report-format.ts'
 
 type Kind = ApiSettlement['kind']
+type Text = string | null | undefined
 type Event = {
-  eventId: string | null
+  eventId: Text
   type: string
   /** The time as it is written, in India's time if it names no zone. */
-  at: string | null
-  refundId: string | null
-  paidOut: string | null
+  at: Text
+  refundId: Text
+  paidOut: Text
 }
 type PartId = {
   id: string | null
@@ -29,10 +30,10 @@ export const partKindOf = (type: string): Kind => KINDS[type] ?? 'other'
  * not always have a refund's own id, and several adjustments may share an event's id.
  */
 export function partOf(kind: Kind, { eventId, type, at, refundId, paidOut }: Event): PartId {
-  if (kind === 'refund') return { id: eventId ?? refundId, formerly: refundId }
-  if (eventId === null) return { id: null, formerly: null }
+  if (kind === 'refund') return { id: eventId ?? refundId ?? null, formerly: refundId ?? null }
+  if (typeof eventId !== 'string') return { id: null, formerly: null }
   const named = `${eventId} ${type.toUpperCase().replace(REVERSE, '_REVERSAL')} `
-  const added = paidOut === null ? [] : [plain(paidOut)]
+  const added = typeof paidOut === 'string' ? [plain(paidOut)] : []
   return { id: named + [minuteOf(at ?? ''), ...added].join(' '), formerly: named }
 }
 
@@ -40,15 +41,14 @@ export function partOf(kind: Kind, { eventId, type, at, refundId, paidOut }: Eve
  * Whether an adjustment's remarks say that it is the payout itself, or the balance that is paid out: an instant settlement
  * lists both.
  */
-export const isOfPayout = (remarks: string | null | undefined): boolean =>
-  /_(COMPUTE|SWEEP)$/i.test(remarks ?? '')
+export const isOfPayout = (remarks: Text): boolean => /_(COMPUTE|SWEEP)$/i.test(remarks ?? '')
 
 /** What a settlement paid out: nothing, if its bank refused it, whatever amount its row states. */
-export const paidOutOf = <T>(total: T, status: string | null | undefined): T | '0' =>
+export const paidOutOf = <T>(total: T, status: Text): T | '0' =>
   ['FAILED', 'CANCELLED', 'REVERSED'].includes(status?.toUpperCase() ?? '') ? '0' : total
 
 /** A debit is written with or without its sign. */
-export const signed = (amount: string, saleType: string | null | undefined): string =>
+export const signed = (amount: string, saleType: Text): string =>
   saleType?.toUpperCase() === 'DEBIT' && !amount.startsWith('-') ? `-${amount}` : amount
 
 /** A spreadsheet may have left out the seconds. */
