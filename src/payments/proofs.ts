@@ -1,7 +1,6 @@
 import type { PaymentSettings } from '../config/config.ts'
-import type { GatewayTrust } from '../config/lenders.ts'
+import type { GatewayTrust, Lender } from '../config/lenders.ts'
 import type { GatewayName } from './gateways/gateways.ts'
-import { secretsKey } from './secrets-key.ts'
 
 /** What proves an event to a lender, as in core.is_proved. */
 export type Proof = {
@@ -57,3 +56,7 @@ export function proofsOf(
     )
   })
 }
+
+/** A key that is equal for lenders that share their secrets for this gateway, in whatever order each lists them. */
+export const secretsKey = (lender: Lender, gateway: GatewayName): string =>
+  JSON.stringify(lender[gateway].secrets.toSorted())

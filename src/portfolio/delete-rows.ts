@@ -1,3 +1,4 @@
+import type { FastifyBaseLogger } from 'fastify'
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { inSteps } from '../database/in-steps.ts'
@@ -29,4 +30,27 @@ async function deleteNext(db: Database, id: string, after: number): Promise<numb
     )
     select last from next`.execute(db)
   return rows[0]?.last ?? null
+}
+
+/** Deletes rows in the background, because those of a large file take minutes. */
+export function backgroundDeletion(db: Database, log: FastifyBaseLogger) {
+  const stopping = new AbortController()
+  let deletions = Promise.resolve()
+
+  return {
+    add(id: string) {
+      deletions = deletions
+        .then(() => deleteRows(db, id, stopping.signal))
+        .catch(error =>
+          log.error(
+            { err: error, migration: id },
+            'deleting the rows of a discarded migration failed',
+          ),
+        )
+    },
+    async stop() {
+      stopping.abort()
+      await deletions
+    },
+  }
 }

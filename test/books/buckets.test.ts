@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import t from 'tap'
-import { BUCKETS } from '../../src/books/reconciliation/buckets.ts'
+import { BUCKETS } from '../../src/books/reconciliation/day-record.ts'
 import type { Database } from '../../src/database/database.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { copyConfirmation } from '../../src/payments/copy-confirmation.ts'
+import { copyConfirmation } from '../../src/payments/intake/event-job.ts'
 import { paidB, withConfirm } from '../support/books/confirm.ts'
 
 const B = 'gateway_b'

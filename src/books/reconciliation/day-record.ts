@@ -2,7 +2,19 @@ import { Type } from '@sinclair/typebox'
 import { NullableText, nullable, nullableText, oneOf, titled } from '../../http/fields/schemas.ts'
 import { Text } from '../../http/fields/text-fields.ts'
 import { Payment } from '../../payments/payment-record.ts'
-import { BUCKETS } from './buckets.ts'
+
+export const BUCKETS = [
+  'posted',
+  'unchecked',
+  'waiting',
+  'suspense',
+  'handled',
+  'dismissed',
+  'returned',
+  'missing',
+  'not_at_gateway',
+] as const
+export type Bucket = (typeof BUCKETS)[number]
 
 const Coverage = nullable(
   Type.Unsafe<'complete' | 'partial'>({

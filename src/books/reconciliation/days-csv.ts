@@ -1,6 +1,6 @@
 import { asCsv } from '../../csv/as-csv.ts'
 import { escapeFormula } from '../../csv/formula.ts'
-import { BUCKETS } from './buckets.ts'
+import { BUCKETS } from './day-record.ts'
 import type { findDays } from './find-days.ts'
 
 const HEADER = [

@@ -5,8 +5,7 @@ import { equalTo } from '../../database/equal-to.ts'
 import { asJson } from '../../http/as-json.ts'
 import { decodeCursor, hex, pageOf } from '../../http/lists/cursor.ts'
 import { ownColumns } from '../../payments/reading/find-payments.ts'
-import type { Bucket } from './buckets.ts'
-import { type BucketPayment, NO_CURRENCY } from './day-record.ts'
+import { type Bucket, type BucketPayment, NO_CURRENCY } from './day-record.ts'
 
 export type BucketQuery = {
   day: string

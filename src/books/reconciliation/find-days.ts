@@ -3,8 +3,7 @@ import { Decimal } from 'decimal.js'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { equalTo } from '../../database/equal-to.ts'
-import { BUCKETS, type Bucket } from './buckets.ts'
-import type { ReconciledDay, Totals } from './day-record.ts'
+import { BUCKETS, type Bucket, type ReconciledDay, type Totals } from './day-record.ts'
 
 type Figure = { payments: number; amount: string }
 type DayRow = Omit<Static<typeof ReconciledDay>, 'buckets'> & { buckets: Record<Bucket, Figure> }

@@ -23,7 +23,6 @@ import {
 import { nextPostingNumber, withoutRefusal } from './next-posting.ts'
 import { saveNote } from './note.ts'
 import { refuseCountedTwice } from './refuse-counted-twice.ts'
-import { reopen } from './reopen.ts'
 import type { FinalResolution, PaymentResolution } from './resolution.ts'
 import { restore, reverse } from './reverse.ts'
 
@@ -157,4 +156,22 @@ function decisionOf(resolution: FinalResolution) {
     case 'dismiss':
       return nothing
   }
+}
+
+/**
+ * Puts a payment back in suspense, from where only an operator takes it: the reason that it had before the decision is
+ * saved as its refusal, so that no batch posts it. `decided_over` stays until an operator decides again.
+ */
+async function reopen(trx: Trx, payment: PaymentStanding): Promise<void> {
+  await sql`
+    update core.transaction
+       set decision = null, decided_amount = null, decided_day = null, ledger_transaction_id = null,
+           decided_over = coalesce(decided_over, '{}'),
+           assigned_loan_id = case when decided_over is null then assigned_loan_id else decided_over ->> 'assigned_loan_id' end,
+           assigned_over = case when decided_over is null then assigned_over else nullif(decided_over -> 'assigned_over', 'null') end,
+           refused_reason = coalesce(decided_over ->> 'refused_reason', case when kind = 'payment'
+             then coalesce(decided_over ->> 'reason', 'awaiting_review') end),
+           next_try_at = null
+     where id = ${payment.id}`.execute(trx)
+  await settle(trx, [payment])
 }

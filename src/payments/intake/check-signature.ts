@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { type Lender, lendersNamed } from '../../config/lenders.ts'
 import type { GatewayRules } from '../gateways/gateway.ts'
 import type { GatewayName } from '../gateways/gateways.ts'
-import { secretsKey } from '../secrets-key.ts'
+import { secretsKey } from '../proofs.ts'
 
 type Sent = { lender: string; body: Buffer; headers: IncomingHttpHeaders }
 type SignatureCheck = { isRefused: boolean; verifiedBy: string | null }

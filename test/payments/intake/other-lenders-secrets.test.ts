@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
-import { copyConfirmation } from '../../../src/payments/copy-confirmation.ts'
-import { copyNetworks } from '../../../src/payments/intake/copy-networks.ts'
+import { copyConfirmation, copyNetworks } from '../../../src/payments/intake/event-job.ts'
 import { fetchAll } from '../../support/books/gateways.ts'
 import { listOfB, oddGateway, rowOfB } from '../../support/books/odd-gateway.ts'
 import { ALL_DAY, reconciliation } from '../../support/books/reconciliation.ts'

@@ -14,7 +14,7 @@ import {
   type RowToLookAt,
   refusedRow,
 } from '../looker.ts'
-import { whyNoPaymentType } from '../no-payment-type.ts'
+import { whyNoPaymentType } from '../refusals.ts'
 import { remembering } from '../remembering.ts'
 import { numberTaken } from './number-taken.ts'
 import {

@@ -5,8 +5,7 @@ import type { LedgerLoan } from '../../../ledger/loans/loan.ts'
 import { type LoanProduct, wantsTranches } from '../../../ledger/loans/product.ts'
 import type { Application } from '../../../operations/loan-create.ts'
 import { wholeTerm } from '../../../operations/terms/whole-term.ts'
-import { futureDay } from '../future-day.ts'
-import { notExact } from '../not-exact.ts'
+import { futureDay, notExact } from '../refusals.ts'
 
 /** What is read before the first write of a row; refusals follow from it. */
 export type LoanFacts = {

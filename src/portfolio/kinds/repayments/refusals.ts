@@ -9,11 +9,9 @@ import {
 } from '../../../ledger/loans/loan-calls.ts'
 import type { LedgerRepayment } from '../../../ledger/loans/repayment.ts'
 import { stands } from '../../../ledger/loans/transaction.ts'
-import { futureDay } from '../future-day.ts'
 import type { ComingLoan, Looker } from '../looker.ts'
 import { loanWithOtherZeros } from '../lost-zeros.ts'
-import { whyNoPaymentType } from '../no-payment-type.ts'
-import { notExact } from '../not-exact.ts'
+import { futureDay, notExact, whyNoPaymentType } from '../refusals.ts'
 import { MIGRATED_PREFIX } from './migrated-repayment.ts'
 
 /** Refusals of a repayment by the ledger, or by the run before its write, foreseen from reads. */
