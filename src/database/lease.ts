@@ -6,14 +6,12 @@ export const leaseEnd = sql`now() + make_interval(secs => ${LEASE_SECONDS})`
 /** Three renewals in a row must fail before a lease is lost. */
 const RENEW_EVERY_MS = 3_000
 
-type Renewal = { stop(): void }
-
 /** @param onError receives the error of a failed renewal; the next renewal makes up for it */
 export function keepRenewing(
   renew: () => Promise<unknown>,
   onError: (error: unknown) => void = () => {},
   everyMs = RENEW_EVERY_MS,
-): Renewal {
+) {
   let isStopped = false
   const timer = setInterval(() => void renew().catch(report), everyMs)
 

@@ -5,27 +5,23 @@ const STUCK_AFTER_MS = 10_000
 
 type Watched = <T>(work: () => Promise<T>) => Promise<T>
 
-/** Detects a critical task that has stopped making progress. */
-export type Watch = {
-  /** While a task's tries overlap, the success of one counts for all. */
-  over(name: string): Watched
-  waited(name: string): (ms: number) => void
-  stuck(): string[]
-}
+export type Watch = ReturnType<typeof openWatch>
 
+/** Detects a critical task that has stopped making progress. */
 export function openWatch(
   stuckAfterMs = STUCK_AFTER_MS,
   onWaited: (name: string, ms: number) => void = () => {},
-): Watch {
+) {
   const tasks: { name: string; isStuck(): boolean }[] = []
   return {
-    over(name) {
+    /** While a task's tries overlap, the success of one counts for all. */
+    over(name: string): Watched {
       const task = watched(stuckAfterMs)
       tasks.push({ name, isStuck: task.isStuck })
       return task.run
     },
-    waited: name => ms => onWaited(name, ms),
-    stuck: () => tasks.filter(task => task.isStuck()).map(({ name }) => name),
+    waited: (name: string) => (ms: number) => onWaited(name, ms),
+    stuck: (): string[] => tasks.filter(task => task.isStuck()).map(({ name }) => name),
   }
 }
 

@@ -6,7 +6,7 @@ import { openAgent, proxyRefusal } from '../../http/connections/open-agent.ts'
 import { endingWith, withTimeLimit } from '../../http/ending-with.ts'
 import { retryAfterMs } from '../../http/retry-after.ts'
 import type { Trace } from '../../ops/traces/traces.ts'
-import type { CallGateway, GatewayCall } from '../../payments/gateways/gateway-api.ts'
+import type { GatewayCall } from '../../payments/gateways/gateway-api.ts'
 import { parseExact } from '../../payments/gateways/items/exact-json.ts'
 import {
   GatewayRefused,
@@ -42,13 +42,11 @@ export const IMPATIENT: Patience = { timeoutMs: 5_000, retryAfterMs: [], atOnce:
 
 type Follower = { trace: Trace | undefined; during<T>(call: () => Promise<T>): Promise<T> }
 
-type GatewayCaller = { call: CallGateway; close(): Promise<void> }
-
 export function openGatewayCaller(
   { url, headers, proxy }: ApiAddress,
   follower?: Follower,
   { timeoutMs, retryAfterMs: pauses, atOnce }: Patience = PATIENT,
-): GatewayCaller {
+) {
   const { origin, hostname, pathname } = new URL(url)
   const agent = openAgent(proxy, {
     connections: atOnce,
@@ -60,7 +58,7 @@ export function openGatewayCaller(
   let last: Promise<unknown> = Promise.resolve()
 
   return {
-    async call(call) {
+    async call(call: GatewayCall): Promise<unknown> {
       if (HAS_NO_ID.test(call.path)) throw new GatewayRefused(404, undefined)
       const traced = () => traceGatewayCall(follower?.trace, call, hostname, once)
       const made = () => untilAnswered(traced, pauses, stopping.signal)
@@ -74,7 +72,7 @@ export function openGatewayCaller(
       last = next
       return next
     },
-    async close() {
+    async close(): Promise<void> {
       stopping.abort()
       await agent.destroy()
     },

@@ -11,16 +11,14 @@ const MAX_PAUSE_MS = 5_000
 
 export type LoanRead = { loan: string; findings: ReadbackFinding[]; error: string | null }
 
-type LoanReader = { read(loan: string, payments: PostedPayment[]): Promise<LoanRead> }
-
 export function openLoanReader(
   { ledger, slots }: { ledger: Ledger; slots: Slots },
   { stopping, check }: Pick<Run, 'stopping' | 'check'>,
-): LoanReader {
+) {
   let outage: Promise<void> | undefined
 
   return {
-    async read(loan, payments) {
+    async read(loan: string, payments: PostedPayment[]): Promise<LoanRead> {
       for (let tries = 1; ; tries++) {
         await outage
         check()

@@ -58,7 +58,7 @@ export async function runReadback(context: ReadbackContext, run: Run): Promise<v
     await Promise.allSettled([reads.ended(), ...underWay.map(one => one.recorded)])
   }
   crashPoint('readback.unended')
-  await end(context, run)
+  await endRun(context.db, 'core.readback_run', run.claim, sql`status = 'completed'`)
 
   function nextPage(after: Place | null): Promise<Page | undefined> {
     const found = pageAfter(context, span, after)
@@ -151,8 +151,4 @@ function record(
     crashPoint('readback.recording')
     return found
   })
-}
-
-async function end({ db }: ReadbackContext, { claim }: Run): Promise<void> {
-  await endRun(db, 'core.readback_run', claim, sql`status = 'completed'`)
 }

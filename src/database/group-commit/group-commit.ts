@@ -26,11 +26,6 @@ type Waiting<In, Out> = {
   reject: (error: unknown) => void
 }
 
-type GroupCommit<In, Out> = {
-  /** @throws Unavailable if too many wait or the database is too slow; the item may still be committed then */
-  submit(item: In): Promise<Out>
-}
-
 type Commit<In, Out> = (items: In[]) => Promise<(Out | typeof HELD)[]>
 
 type Options<In> = {
@@ -53,16 +48,14 @@ type Options<In> = {
  * @param commit returns one result per item, in order. One that is held is tried again, and only those that share a name
  * with it wait meanwhile.
  */
-export function groupCommit<In, Out>(
-  commit: Commit<In, Out>,
-  options: Options<In> = {},
-): GroupCommit<In, Out> {
+export function groupCommit<In, Out>(commit: Commit<In, Out>, options: Options<In> = {}) {
   const { patienceMs, gatherMs = () => 0, namesOf = () => [] } = options
   const line = openWaitingLine<Waiting<In, Out>>()
   const commits = openCommits(commit, line, options)
 
   return {
-    submit(item) {
+    /** @throws Unavailable if too many wait or the database is too slow; the item may still be committed then */
+    submit(item: In): Promise<Out> {
       if (line.length() >= MAX_WAITING)
         return Promise.reject(new Unavailable('too many requests are waiting'))
       const { promise, resolve, reject } = Promise.withResolvers<Out>()

@@ -1,24 +1,14 @@
-type WaitingLine<T> = {
-  length(): number
-  add(item: T): void
-  /** Takes the items that wait longest, skipping those that must follow one taken or left behind. */
-  take(max: number): T[]
-  ended(items: T[]): void
-  /** Keeps the names of items that have not ended, until they are put back before all others. */
-  keep(items: T[]): void
-  putBack(items: T[]): void
-}
-
 /** A queue that hands out items of the same name one after another, each once the one before it has ended. */
-export function openWaitingLine<T extends { names: string[] }>(): WaitingLine<T> {
+export function openWaitingLine<T extends { names: string[] }>() {
   let waiting: T[] = []
   const taken = new Set<string>()
   const namesOf = (items: T[]) => items.flatMap(({ names }) => names)
 
   return {
     length: () => waiting.length,
-    add: item => void waiting.push(item),
-    take(max) {
+    add: (item: T) => void waiting.push(item),
+    /** Takes the items that wait longest, skipping those that must follow one taken or left behind. */
+    take(max: number): T[] {
       const free: T[] = []
       const behind: T[] = []
       const blocked = new Set(taken)
@@ -35,13 +25,14 @@ export function openWaitingLine<T extends { names: string[] }>(): WaitingLine<T>
       for (const name of namesOf(free)) taken.add(name)
       return free
     },
-    ended(items) {
+    ended(items: T[]): void {
       for (const name of namesOf(items)) taken.delete(name)
     },
-    keep(items) {
+    /** Keeps the names of items that have not ended, until they are put back before all others. */
+    keep(items: T[]): void {
       for (const name of namesOf(items)) taken.add(name)
     },
-    putBack(items) {
+    putBack(items: T[]): void {
       for (const name of namesOf(items)) taken.delete(name)
       waiting = [...items, ...waiting]
     },

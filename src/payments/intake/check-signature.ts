@@ -5,13 +5,12 @@ import type { GatewayName } from '../gateways/gateways.ts'
 import { secretsKey } from '../proofs.ts'
 
 type Sent = { lender: string; body: Buffer; headers: IncomingHttpHeaders }
-type SignatureCheck = { isRefused: boolean; verifiedBy: string | null }
 
 export function checkSignature(
   lenders: ReadonlyMap<string, Lender>,
   gateway: Pick<GatewayRules, 'isSigned'> & { name: GatewayName },
   { lender: code, body, headers }: Sent,
-): SignatureCheck {
+) {
   const asked = lendersNamed(lenders, code)
   const tried = new Map<string, boolean>()
   const fitting = asked.filter(one => one[gateway.name].secrets.map(isFitting).includes(true))

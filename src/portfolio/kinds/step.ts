@@ -2,29 +2,29 @@ import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { DAY_RULE, dayOf } from '../../csv/day-cell.ts'
 import type { CsvFields } from '../../csv/fields.ts'
 import { type NumberReading, numberIn } from '../../csv/number-cell.ts'
-import { type NewOperation, newOperation } from '../../engine/accept.ts'
+import { newOperation } from '../../engine/accept.ts'
 import type { Data, Operation } from '../../engine/operation.ts'
 import { firstPerPath } from '../../http/validator.ts'
 
 type Reading = 'text' | 'day' | NumberReading
 export type FieldOf = { column: string; field: string; as: Reading }
 
-export type Step = { check(fields: CsvFields): string[]; make(fields: CsvFields): NewOperation }
+export type Step = ReturnType<typeof step>
 
-export function step(operation: Operation, mapping: FieldOf[]): Step {
+export function step(operation: Operation, mapping: FieldOf[]) {
   const compiled = TypeCompiler.Compile(operation.schema)
   const columnOf = new Map(mapping.map(({ field, column }) => [`/${field}`, column]))
   const days = new Set(mapping.filter(({ as }) => as === 'day').map(({ field }) => `/${field}`))
 
   return {
-    check(fields) {
+    check(fields: CsvFields): string[] {
       const data = read(fields)
       if (!compiled.Check(data)) return errorsOf(data)
       return (operation.check?.(data) ?? []).map(
         ({ path, message }) => `${columnOf.get(path)} ${withColumns(message)}`,
       )
     },
-    make: fields => newOperation(operation, read(fields), null),
+    make: (fields: CsvFields) => newOperation(operation, read(fields), null),
   }
 
   function read(fields: CsvFields): Data {

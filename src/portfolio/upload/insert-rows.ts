@@ -4,20 +4,19 @@ import type { CheckedRow } from '../kinds/kind.ts'
 
 export type NewRow = CheckedRow & { line: number; cells: string[] }
 
-export async function insertRows(db: Database, migrationId: string, rows: NewRow[]): Promise<void> {
-  await insertion(migrationId, rows).execute(db)
-}
-
-/** Inserts rows after an earlier attempt, which may have inserted some of them. */
-export async function insertMissingRows(db: Database, migrationId: string, rows: NewRow[]) {
-  await sql`${insertion(migrationId, rows)} on conflict do nothing`.execute(db)
-}
-
-/** It has one array per column, which PostgreSQL reads fastest. */
-function insertion(migrationId: string, rows: NewRow[]) {
+/**
+ * The statement has one array per column, which PostgreSQL reads fastest.
+ * @param isRepeated whether an earlier attempt may have inserted some of the rows
+ */
+export async function insertRows(
+  db: Database,
+  migrationId: string,
+  rows: NewRow[],
+  isRepeated: boolean,
+): Promise<void> {
   const column = (value: (row: NewRow) => string | null | undefined) =>
     arrayLiteral(rows.map(value))
-  return sql`
+  await sql`
     insert into loanops.migration_row (migration_id, line, state, cells, loan_external_id, client_external_id,
       client_fields, payment_key, receipt_number, on_date, disbursed_on, reason)
     select ${migrationId}, line, case when reason is null then 'valid' else 'invalid' end, cells, loan, client,
@@ -28,7 +27,8 @@ function insertion(migrationId: string, rows: NewRow[]) {
                   ${column(row => row.paymentKey)}::text[], ${column(row => row.receiptNumber)}::text[],
                   ${column(row => row.onDate)}::date[],
                   ${column(row => row.disbursedOn)}::date[], ${column(reasonOf)}::text[])
-        as t (line, cells, loan, client, client_fields, payment, receipt, on_date, disbursed_on, reason)`
+        as t (line, cells, loan, client, client_fields, payment, receipt, on_date, disbursed_on, reason)
+    ${isRepeated ? sql`on conflict do nothing` : sql``}`.execute(db)
 }
 
 const reasonOf = ({ errors }: NewRow) => (errors.length === 0 ? null : errors.join('; '))

@@ -16,7 +16,7 @@ import { findMigration } from '../find-migration.ts'
 import { portfolioTypes, type ReadyKind } from '../kinds/kinds.ts'
 import { checkAcross } from './check-across.ts'
 import { findingsType } from './findings-csv.ts'
-import { insertMissingRows, insertRows, type NewRow } from './insert-rows.ts'
+import { insertRows, type NewRow } from './insert-rows.ts'
 
 /** The beats are so frequent that a live upload never looks abandoned. */
 const BEAT_EVERY_MS = 60_000
@@ -110,10 +110,10 @@ async function saveRows(
     },
     check: row => checked(kind, row),
     async save(batch) {
-      let insert = insertRows
+      let isRepeated = false
       await throughOutage(() => {
-        const inserting = insertBatch(db, id, batch, insert)
-        insert = insertMissingRows
+        const inserting = insertBatch(db, id, batch, isRepeated)
+        isRepeated = true
         return inserting
       })
     },
@@ -141,11 +141,11 @@ function mistakenFor(kind: ReadyKind, others: FileType[]): FileType[] {
 }
 
 /** Inserts a batch in a transaction of its own, so that a slow caller does not hold a connection while it sends. */
-async function insertBatch(db: Database, id: string, rows: NewRow[], insert: typeof insertRows) {
+async function insertBatch(db: Database, id: string, rows: NewRow[], isRepeated: boolean) {
   await db.transaction().execute(async trx => {
     // The final check notices rows that a crash of PostgreSQL has lost, and its commit makes all rows durable.
     await sql`set local synchronous_commit = off`.execute(trx)
-    await insert(trx, id, rows)
+    await insertRows(trx, id, rows, isRepeated)
   })
 }
 
