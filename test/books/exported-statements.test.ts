@@ -84,6 +84,33 @@ pay_1,payment,0,97640,100000,INR,2360,360,False,True,2026-02-05 10:00:00,2026-02
   },
 )
 
+const A_COMBINED =
+  'entity_id,type,debit,credit,amount,currency,fee,tax,on_hold,settled,created_at,settled_at,settlement_id,description,notes,payment_id,arn,settlement_utr,order_id,order_receipt,method,upi_flow,card_network,card_issuer,card_type,dispute_id,additional_utr'
+
+t.test(
+  'gateway A’s report of all that moved money names columns of its API, in rupees',
+  async t => {
+    const service = await startTestService(t, { ROLE: 'api' })
+    const begun = '05/02/2026 10:00:00'
+    const body = await upload(
+      service,
+      'gateway_a',
+      A_COMBINED,
+      `pay_1,payment,0,976.4,1000,INR,23.6,3.6,0,1,${begun},07-02-2026,setl_1,,{},,,UTR1,order_1,,upi,intent,,,,,`,
+      `rfnd_1,refund,50,0,50,INR,0,0,0,1,${begun},07-02-2026,setl_1,,{},pay_0,,UTR1,,,upi,,,,,,`,
+      `setl_1,settlement,926.4,0,926.4,INR,0,0,0,1,07/02/2026 12:00:00,07-02-2026,setl_1,,{},,,UTR1,,,,,,,,,`,
+      `pay_2,payment,0,976.4,1000,INR,23.6,3.6,0,0,${begun},,,,{},,,,order_2,,upi,intent,,,,,`,
+    )
+    t.match(body, { rows: 4, errors: [] })
+    t.match(await stated(service), [
+      { id: 'pay_1', amount: '1000', fee: '20', captured_at: new Date('2026-02-05T04:30:00Z') },
+      { id: 'pay_2', settlement_id: null },
+    ])
+    const [settled] = await settlements(service, 'UTR1')
+    t.match(settled, { payments: 1, refunds: '50', paid_out: '926.4', adds_up: true })
+  },
+)
+
 t.test('a row of an export may end before columns from which nothing is taken', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const end = 'INR,captured,upi,1,23.6,3.6,,,2026-02-05 10:00:00'

@@ -125,7 +125,8 @@ function refuseRepeated({ line, cells }: CsvRow, { fields }: ReportLayout) {
 
 /** People who turn an API's answer into a file correct its times, which are refused, and may forget its amounts. */
 function refuseMinorUnits({ line, cells }: CsvRow, { format }: ReportLayout) {
-  const column = cells.find(cell => format.ofApi?.includes(plainName(cell)))
+  const isOf = (columns?: string[]) => (cell: string) => columns?.includes(plainName(cell)) === true
+  const column = cells.some(isOf(format.ofReport)) ? undefined : cells.find(isOf(format.ofApi))
   if (column !== undefined)
     throw new UnreadableFile(
       `Line ${line}: ${shown(column)} is a column of the gateway’s API, whose amounts are in paise: upload the gateway’s own report, or write the amounts in rupees and leave out this column`,

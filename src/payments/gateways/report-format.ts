@@ -39,8 +39,10 @@ export type Format = {
   kindField?: string
   /** The rows of a summary only name the settlements of the section that follows. */
   isSummary?: true
-  /** Columns that the gateway's API answers, with amounts in paise, and no report has. */
+  /** Columns that the gateway's API answers, with amounts in paise. */
   ofApi?: string[]
+  /** Columns that only a report has, although it may have some of the API's, too. */
+  ofReport?: string[]
   /** In the gateway's own files, days come before months that are numbers, and times without a zone are India's. */
   isIndian?: true
   /** Reads a payment's status, if the report has the gateway's own words for it. */

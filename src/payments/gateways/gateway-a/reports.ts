@@ -49,6 +49,8 @@ export const gatewayASettlements: Format = {
   isIndian: true,
   signature: ['entity_id', 'amount', 'settlement_id', 'settlement_utr'],
   ofApi: ['posted_at', 'credit_type', 'on_hold', 'settled'],
+  // The report of all transactions has the API's columns with amounts in rupees.
+  ofReport: ['arn', 'upi_flow', 'additional_utr'],
   kindField: 'kind',
   columns: {
     kind: ['transaction_entity', 'type'],
@@ -73,6 +75,8 @@ export const gatewayASettlements: Format = {
 function readSettlement(row: Fields): ReadRow {
   const { debit, credit, fee_with_tax, gateway_payment_id: id, ...fields } = row
   const kind = row.kind?.toLowerCase()
+  // The payout itself is no part of it.
+  if (kind === 'settlement') return { said: null, settled: null }
   const fee = fields.fee ?? less(fee_with_tax, fields.tax)
   const { captured_at, currency, settlement_id, settled_at, utr, amount, tax } = fields
   const settlement = { settlement_id, settled_at, utr, amount, fee, tax }
