@@ -8,6 +8,9 @@ const OF_DAY = `from=${DAY}&to=${DAY}`
 /** An export loads this many at once. It is a multiple of a page. */
 const HELD = 500
 const POSTED = 3
+/** Rows that an export loads ahead, as long as `LONG`, are more than the network holds. */
+const MANY = 3 * HELD
+const LONG = 'long '.repeat(4_000)
 /** More than a loan’s actions were once looked for. */
 const OF_EACH_KIND = 550
 /** These share one moment. */
@@ -16,12 +19,12 @@ const START = Date.parse('2026-01-01T00:00:00Z')
 const KINDS = ['callback', 'action', 'operation', 'payment'] as const
 type Kind = (typeof KINDS)[number]
 
-const { db, viewer } = await startWithConsole(t, { ROLE: 'api' })
+const { db, url, viewer } = await startWithConsole(t, { ROLE: 'api' })
 
 t.test(
   'the payments of a day are listed and exported to the last, after a full page in suspense',
   async t => {
-    await addPaymentsOfDay(db)
+    await addPaymentsOf(db, 'LENDER_02', { prefix: 'pay_of_day_', posted: POSTED })
     const listed = await walk(viewer, `/console/payments?${OF_DAY}&limit=100`, /rel="next"/, text =>
       [...text.matchAll(/>(pay_of_day_\d+)</g)].map(([, id = '']) => id),
     )
@@ -31,6 +34,28 @@ t.test(
     t.equal(text.trimEnd().split('\r\n').length, 1 + HELD + POSTED)
   },
 )
+
+t.test('an export has each payment once, also one that is held or posted meanwhile', async t => {
+  await addPaymentsOf(db, 'LENDER_03', { prefix: 'pay_moving_', posted: MANY, detail: LONG })
+  const { cookie } = viewer
+  const path = `${url}/console/payments.csv?lender=LENDER_03`
+  const { body } = await fetch(path, { headers: { cookie } })
+  const reader = body?.pipeThrough(new TextDecoderStream()).getReader()
+  let text = (await reader?.read())?.value ?? ''
+  // The export waits, because nobody reads on.
+  const moved = await sql`
+    update core.transaction set state = 'suspense', reason = 'refund', posted_at = null
+     where gateway_payment_id = ${`pay_moving_${HELD + 1}`}`.execute(db)
+  const decided = await sql`
+    update core.transaction set state = 'posted', reason = null, posted_at = now()
+     where gateway_payment_id = ${`pay_moving_${HELD}`}`.execute(db)
+  t.same([moved.numAffectedRows, decided.numAffectedRows], [1n, 1n])
+  for (let part = await reader?.read(); part?.done === false; part = await reader?.read())
+    text += part.value
+  const exported = text.match(/^pay_moving_\d+/gm)
+  t.equal(new Set(exported).size, HELD + MANY)
+  t.equal(exported?.length, HELD + MANY)
+})
 
 t.test('a timeline has each entry once, newest first, however many have the same time', async t => {
   await addHistory(db)
@@ -101,14 +126,18 @@ function inOrder(): string[] {
     .map(({ kind, n }) => `${kind} ${n}`)
 }
 
-async function addPaymentsOfDay(db: Database): Promise<void> {
+async function addPaymentsOf(
+  db: Database,
+  lender: string,
+  { prefix, posted, detail }: { prefix: string; posted: number; detail?: string },
+): Promise<void> {
   await sql`
     insert into core.transaction (gateway, kind, gateway_payment_id, lender, is_captured, is_verified, state, reason, source,
-      raw_id, received_at, paid_at, posted_at)
-    select 'gateway_a', 'payment', 'pay_of_day_' || n, 'LENDER_02', true, true,
+      raw_id, received_at, paid_at, posted_at, refused_detail)
+    select 'gateway_a', 'payment', ${prefix}::text || n, ${lender}, true, true,
            case when n <= ${HELD} then 'suspense' else 'posted' end, case when n <= ${HELD} then 'no_loan_named' end,
-           'lender_02_gateway_a', raw.new_id(), now(), ${DAY}::date + interval '8 h', case when n > ${HELD} then now() end
-      from generate_series(1, ${HELD + POSTED}::integer) n`.execute(db)
+           'lender_02_gateway_a', raw.new_id(), now(), ${DAY}::date + interval '8 h', case when n > ${HELD} then now() end, ${detail ?? null}
+      from generate_series(1, ${HELD + posted}::integer) n`.execute(db)
 }
 
 /**

@@ -60,7 +60,8 @@ export function listRoutes<Filters extends TProperties, Row extends object>(
     { schema, onRequest: limitExports, config: { needs, takesLong: true } },
     async (request, reply) => {
       const { filter } = queryOf<Filters>(request)
-      const load = (range: PageRange) => list.load({ ...filter, ...range })
+      const load = (range: PageRange) =>
+        (list.loadInFixedOrder ?? list.load)({ ...filter, ...range })
       const lines = await exportCsv(list.columns, load)
       await auditExport(db, askerOf(request), `${list.path.slice(1)}.csv`, filter)
       return csvDownload(reply, `${nameOf(list)}.csv`).send(Readable.from(lines))

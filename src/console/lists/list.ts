@@ -32,6 +32,8 @@ export type List<Filters extends TProperties, Row> = {
   /** The text of an empty list: what will appear here. */
   empty: string
   load(query: Filter<Filters> & PageRange): Promise<FoundPage<Row>>
+  /** For an export, where a row's place in the list may change: there it would be missed, or come twice. */
+  loadInFixedOrder?(query: Filter<Filters> & PageRange): Promise<FoundPage<Row>>
   /** The number of matches, capped; null if counting takes too long. */
   count?(filter: Filter<Filters>): Promise<number | null>
   above?(filter: Filter<Filters>): Content | Promise<Content>

@@ -29,6 +29,7 @@ export type PaymentItem = Awaited<ReturnType<typeof findPayments>>['page'][numbe
 export const paymentsPage = listPage<typeof paymentFilters, PaymentItem>(context => {
   const { db, config } = context
   const zone = config.LEDGER_TIMEZONE
+  const find = (query: PaymentQuery) => findPayments(db, query, zone)
   return {
     path: '/payments',
     title: 'Payments',
@@ -36,7 +37,8 @@ export const paymentsPage = listPage<typeof paymentFilters, PaymentItem>(context
     cursor: ['name', 'uuid'],
     empty: 'No payment matches. What the gateways report appears here.',
     columns: paymentColumns(context),
-    load: query => suspenseFirst(query, one => findPayments(db, one, zone)),
+    load: query => suspenseFirst(query, find),
+    loadInFixedOrder: find,
     count: filter => countUpTo(db, somePayments(filter, zone)),
     above: async filter =>
       html`${await suspenseByReason(db, filter)}<p><a href="/console/references">References</a>: which loan a virtual account, mandate or link belongs to</p>`,
