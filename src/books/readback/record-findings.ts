@@ -4,12 +4,7 @@ import { lockSettling } from '../../payments/lock-settling.ts'
 import { settle } from '../../payments/settle.ts'
 import type { ReadbackFinding } from './read-repayments.ts'
 
-export type FindingCounts = {
-  payments: number
-  reversed: number
-  missing: number
-  differing: number
-}
+export type FindingCounts = Awaited<ReturnType<typeof recordFindings>>
 
 /** Records findings, except about a payment that changed since it was read: they say nothing about it. */
 export async function recordFindings(trx: Trx, findings: ReadbackFinding[]) {

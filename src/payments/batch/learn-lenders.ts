@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { lockSettling } from '../lock-settling.ts'
+import { learnProduct } from '../repayment/repayment.ts'
 import type { Batch } from './batch.ts'
 import { noteError } from './note-error.ts'
 
@@ -51,7 +52,7 @@ async function askAgain(batch: Batch, { productOf, ledgerAnswers }: LoanReads): 
   for (const { loan } of rows) {
     batch.check()
     try {
-      await saveProduct(batch, loan, (await productOf(loan)) ?? null)
+      await learnProduct(batch.db, loan, (await productOf(loan)) ?? null)
     } catch (error) {
       await noteError(batch.db, batch.claim, 'lenders of loans', error)
       if (!(await ledgerAnswers())) return
@@ -62,10 +63,6 @@ async function askAgain(batch: Batch, { productOf, ledgerAnswers }: LoanReads): 
   }
 }
 
-async function saveProduct({ db }: Pick<Batch, 'db'>, loan: string, product: string | null) {
-  await sql`select core.learn_product(${loan}, ${product})`.execute(db)
-}
-
 async function learnProducts(
   batch: Batch,
   { loans }: UnjudgedPayment,
@@ -73,7 +70,7 @@ async function learnProducts(
 ): Promise<void> {
   for (const loan of loans) {
     const product = await productOf(loan)
-    if (product !== undefined) await saveProduct(batch, loan, product)
+    if (product !== undefined) await learnProduct(batch.db, loan, product)
   }
 }
 

@@ -6,10 +6,14 @@ import type { Database } from '../../database/database.ts'
 import type { DuePayment } from './due-payment.ts'
 import { checkTrust, trustFor } from './trust.ts'
 
-type Taken = DuePayment & { feeToSee: boolean; feeToKeep: string | null }
+export type NetDue = DuePayment & { feeToSee: boolean; feeToKeep: string | null }
 
 /** The payment as its loan's lender wants it posted. `feeToSee`: an operator has to see it first. */
-export function lessPayerFee(config: PaymentSettings, payment: DuePayment, product: string): Taken {
+export function lessPayerFee(
+  config: PaymentSettings,
+  payment: DuePayment,
+  product: string,
+): NetDue {
   const { payerFee: found, gateway, overruled } = payment
   if (found === null) return { ...payment, feeToSee: false, feeToKeep: null }
   const isBelieved = !found.isUnverified || isFeeTrusted(config, payment, product)
@@ -32,7 +36,7 @@ function isFeeTrusted(config: PaymentSettings, payment: DuePayment, product: str
 }
 
 /** Saves the fee before the repayment is sent: a look for it, the books and the read-back go by what was sent. */
-export async function savePayerFee(db: Database, id: string, payment: Taken): Promise<void> {
+export async function savePayerFee(db: Database, id: string, payment: NetDue): Promise<void> {
   const { payerFee, feeToKeep } = payment
   if (payerFee === null || payerFee.kept === feeToKeep) return
   await sql`update core.transaction set payer_fee = ${feeToKeep} where id = ${id}`.execute(db)

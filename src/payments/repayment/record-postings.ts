@@ -28,21 +28,9 @@ export async function recordPostings(trx: Trx, ended: Final[]): Promise<{ overpa
   return { overpaid: results.filter(({ overpaid }) => overpaid).length }
 }
 
-type PostingResult = {
-  id: string
-  operation_id: string
-  ledger_transaction_id: number | null
-  overpaid: boolean
-  refused_reason: string | null
-  refused_detail: string | null
-  is_retried: boolean
-  is_by_operator: boolean
-  is_unconfirmed: boolean
-  is_returned: boolean
-  may_be_booked: boolean
-}
+type PostingResult = ReturnType<typeof resultOf>
 
-function resultOf({ claim, decision }: Final): PostingResult {
+function resultOf({ claim, decision }: Final) {
   const { resourceId = null, overpaid = false } = bookedBy(decision)
   const given = decision.status === 'failed' ? decision.reason : undefined
   const isRefused = decision.status === 'failed' && !UNSENT.includes(given ?? '')

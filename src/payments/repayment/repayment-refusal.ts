@@ -1,6 +1,7 @@
 import { DIFFERS, refusal } from '../../engine/refusal.ts'
-import type { Answer } from '../../ledger/answers/answer.ts'
+import { type Answer, settingRefused } from '../../ledger/answers/answer.ts'
 import { codeOf } from '../../ledger/answers/error-body.ts'
+import { isPast } from '../../ledger/day-format.ts'
 import type { OWN_REFUSALS } from '../suspense-reasons.ts'
 
 /**
@@ -41,4 +42,13 @@ export function mayBeBooked(response: object): boolean {
 export function withReason(answer: Answer): Answer & { reason?: string } {
   if (answer.outcome !== 'refused') return answer
   return { ...answer, reason: REASONS_BY_LEDGER_CODE[answer.code ?? ''] ?? 'ledger_refused' }
+}
+
+const FUTURE_DATE_CODE = 'error.msg.loan.transaction.cannot.be.a.future.date'
+
+/** @returns undefined unless the ledger refuses `day`, as `dd MMMM yyyy`, because its clock, or our time zone, is behind */
+export function laggingClock(answer: Answer, day: string, timeZone: string): Answer | undefined {
+  return answer.code === FUTURE_DATE_CODE && isPast(day, timeZone)
+    ? settingRefused(answer, 'LEDGER_TIMEZONE, or the ledger’s business date,')
+    : undefined
 }

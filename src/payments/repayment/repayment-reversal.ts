@@ -22,8 +22,7 @@ import {
   withOverpaid,
 } from '../../ledger/loans/repayment.ts'
 import { isOverpayment, type LedgerTransaction, stands } from '../../ledger/loans/transaction.ts'
-import { laggingClock } from './lagging-clock.ts'
-import { refusedFor } from './repayment-refusal.ts'
+import { laggingClock, refusedFor } from './repayment-refusal.ts'
 import { type Reversal, ReversalData, reversalIntake } from './reversal-intake.ts'
 
 export const REFUSED = 'reversal_refused'

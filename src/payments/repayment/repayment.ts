@@ -29,13 +29,10 @@ import {
   undoneSince,
 } from './booked.ts'
 import { type DuePayment, duePayment, otherLoansTried } from './due-payment.ts'
-import { laggingClock } from './lagging-clock.ts'
-import { lessPayerFee, savePayerFee } from './payer-fee.ts'
+import { lessPayerFee, type NetDue, savePayerFee } from './payer-fee.ts'
 import { repaymentIntake } from './repayment-intake.ts'
-import { isDuplicate, refusedFor, TWIN, withReason } from './repayment-refusal.ts'
+import { isDuplicate, laggingClock, refusedFor, TWIN, withReason } from './repayment-refusal.ts'
 import { checkTrust } from './trust.ts'
-
-type NetDue = ReturnType<typeof lessPayerFee>
 
 export function repayment(db: Database, config: Config): Operation {
   const { LEDGER_TIMEZONE } = config
@@ -54,7 +51,7 @@ export function repayment(db: Database, config: Config): Operation {
       // The payment type is read before the payment, which is read as late as possible: an event that arrived meanwhile
       // may stop it.
       const paymentTypeId = await attempt.keep('paymentTypeId', attempt.reference.paymentTypeId)
-      if (needsProduct) await learnProduct(db, external_loan_id, loan)
+      if (needsProduct) await learnProduct(db, external_loan_id, loan.loanProductName)
       const due = await dueOn(transaction_id, loan.loanProductName)
       const payment = lessPayerFee(config, due, loan.loanProductName)
       if (isNothingLeft(payment)) return whatLedgerHas(db, transaction_id, loan, payment)
@@ -123,8 +120,9 @@ async function unreadLoan(db: Database, transaction: string, refused: Answer) {
     : refusedFor('loan_unknown', '404', 'The ledger has no such loan')
 }
 
-async function learnProduct(db: Database, id: string, { loanProductName }: PayableLoan) {
-  await sql`select core.learn_product(${id}, ${loanProductName})`.execute(db)
+/** @param product null for a loan that the ledger does not have */
+export async function learnProduct(db: Database, loan: string, product: string | null) {
+  await sql`select core.learn_product(${loan}, ${product})`.execute(db)
 }
 
 function asksProduct(config: Config): boolean {

@@ -139,15 +139,12 @@ async function reportRun(call: Call, file: string, ended: MigrationRecord) {
     )
 }
 
-type Call = {
-  json<T>(method: string, path: string, body?: FormData | object): Promise<T>
-  file(path: string): Promise<ReadableStream>
-}
+type Call = ReturnType<typeof caller>
 
 /** A later call may be answered. */
 class TryAgainLater extends Error {}
 
-function caller(env: NodeJS.ProcessEnv): Call {
+function caller(env: NodeJS.ProcessEnv) {
   const { url, token = savedToken() } = readClientSettings(env)
   const base = `${url.replace(/\/+$/, '')}/api`
   const headers = { 'x-internal-token': token }
@@ -164,7 +161,7 @@ function caller(env: NodeJS.ProcessEnv): Call {
       })
       return (await response.json()) as T
     },
-    file: async path => (await request(path, { headers })).body as ReadableStream,
+    file: async (path: string) => (await request(path, { headers })).body as ReadableStream,
   }
 
   async function request(path: string, init: RequestInit): Promise<Response> {

@@ -16,8 +16,7 @@ import { found, type GatewayRefused, UnexpectedAnswer } from '../items/gateway-e
 import type { MajorUnits } from '../items/major-units.ts'
 import { readEach } from '../items/read-each.ts'
 import { flagOf, isRefunded, namesLoan, shape } from '../items/shape.ts'
-import { itemsOn } from './items-on.ts'
-import { apiPaymentPath, returnsOfA } from './returns.ts'
+import { apiPaymentPath, itemsOn, returnsOfA } from './returns.ts'
 import { describeItemOfA } from './unreadable.ts'
 
 const ITEMS_PER_PAGE = 100

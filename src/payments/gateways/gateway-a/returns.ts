@@ -1,9 +1,8 @@
 import type { GatewayReads } from '../gateway-api.ts'
-import { at } from '../items/exact-json.ts'
+import { at, textOf } from '../items/exact-json.ts'
 import { UnexpectedAnswer } from '../items/gateway-errors.ts'
 import { itemIfReadable } from '../items/read-each.ts'
 import { shape } from '../items/shape.ts'
-import { itemsOn } from './items-on.ts'
 
 const REFUNDS_PER_PAGE = 100
 const MAX_PAGES_SEARCHED = 100
@@ -57,6 +56,14 @@ export function returnsOfA(
     }
     return byId
   }
+}
+
+/** The items of a page of a list. @throws if its `count` says that it has more: a short page would end the list without them */
+export function itemsOn(page: unknown): unknown[] {
+  const items = shape.list(page, 'items')
+  if (Number(textOf(at(page, 'count'))) > items.length)
+    throw new UnexpectedAnswer('a page of its list lacks items that it counts')
+  return items
 }
 
 export const apiPaymentPath = (paymentId: string) => `/payments/${encodeURIComponent(paymentId)}`
