@@ -60,7 +60,9 @@ export function openGatewayCaller(
   return {
     async call(call: GatewayCall): Promise<unknown> {
       if (HAS_NO_ID.test(call.path)) throw new GatewayRefused(404, undefined)
-      const traced = () => traceGatewayCall(follower?.trace, call, hostname, once)
+      const attributes = { 'http.request.method': call.method, 'server.address': hostname }
+      const span = { name: `gateway ${nameOf(call)}`, isCall: true, attributes }
+      const traced = () => follower?.trace?.span(span, () => once(call)) ?? once(call)
       const made = () => untilAnswered(traced, pauses, stopping.signal)
       const followed = async () => {
         const answer = await (follower ? follower.during(made) : made())
@@ -158,18 +160,6 @@ function jsonOf(text: string): unknown {
 function nameOf({ method, path }: GatewayCall): string {
   const [, resource, , part] = path.replace(/\?.*/, '').split('/')
   return `${method} ${resource}${part === undefined ? '' : `/…/${part}`}`
-}
-
-function traceGatewayCall(
-  trace: Trace | undefined,
-  call: GatewayCall,
-  hostname: string,
-  once: (call: GatewayCall) => Promise<unknown>,
-): Promise<unknown> {
-  if (trace === undefined) return once(call)
-  const attributes = { 'http.request.method': call.method, 'server.address': hostname }
-  const name = `gateway ${nameOf(call)}`
-  return trace.span({ name, isCall: true, attributes }, () => once(call))
 }
 
 async function readText(response: Dispatcher.ResponseData): Promise<string> {

@@ -1,5 +1,6 @@
 import { Decimal } from 'decimal.js'
 import type { PaymentStatus, SettledKind, StatusFields } from './gateway-api.ts'
+import { isZero } from './items/shape.ts'
 
 export type Fields = Record<string, string>
 /** The cells of a row about a payment, in the template's columns. */
@@ -72,6 +73,9 @@ export function less(from: string | undefined, ...others: (string | undefined)[]
 
 /** Some people write what was taken off with its sign. */
 export const unsigned = (amount: string | undefined) => amount?.replace(/^-/, '')
+
+/** A payment of zero registers a mandate. */
+export const isOfMandate = (amount = ''): boolean => isZero(amount)
 
 /** The fields without those that the row does not fill. */
 export function filled(fields: Record<string, string | null | undefined>): Fields {

@@ -65,6 +65,9 @@ export type DuePayment = {
   isOutdated: boolean
 }
 
+/** The assignment of a payment counts as its review. */
+export const isReviewed = ({ overruled }: DuePayment): boolean => overruled.length > 0
+
 type Judges = { product: string | null; proofs: Proof[] }
 
 /** @param of the loan's product and its lenders' proofs; omit it where only the amount matters */

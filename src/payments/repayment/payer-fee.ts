@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { PaymentSettings } from '../../config/config.ts'
 import { crashPoint } from '../../crash-point.ts'
 import type { Database } from '../../database/database.ts'
-import type { DuePayment } from './due-payment.ts'
+import { type DuePayment, isReviewed } from './due-payment.ts'
 import { checkTrust, trustFor } from './trust.ts'
 
 export type NetDue = DuePayment & { feeToSee: boolean; feeToKeep: string | null }
@@ -14,12 +14,11 @@ export function lessPayerFee(
   payment: DuePayment,
   product: string,
 ): NetDue {
-  const { payerFee: found, gateway, overruled } = payment
+  const { payerFee: found, gateway } = payment
   if (found === null) return { ...payment, feeToSee: false, feeToKeep: null }
   const isBelieved = !found.isUnverified || isFeeTrusted(config, payment, product)
   const wanted = isBelieved ? trustFor(config, gateway, product).trust.payerFee : 'credit'
-  // The assignment of a payment counts as its review.
-  const feeToSee = isBelieved && overruled.length === 0 && (wanted === 'review' || !found.addsUp)
+  const feeToSee = isBelieved && !isReviewed(payment) && (wanted === 'review' || !found.addsUp)
   const feeToKeep = wanted === 'credit' || !found.addsUp ? null : found.fee
   // The fee is the last part to go back.
   const amount = Decimal.max(new Decimal(found.captured).minus(feeToKeep ?? 0), 0).toFixed()

@@ -2,7 +2,7 @@ import type { PaymentSettings } from '../../config/config.ts'
 import { type GatewayTrust, unconfiguredLender } from '../../config/lenders.ts'
 import type { GatewayName } from '../gateways/gateways.ts'
 import { GATEWAY_API, UNKNOWN } from '../payment-event.ts'
-import type { DuePayment, Sender } from './due-payment.ts'
+import { type DuePayment, isReviewed, type Sender } from './due-payment.ts'
 
 const MESSAGES = {
   signature_not_verified:
@@ -22,9 +22,10 @@ type Distrust = { reason: keyof typeof MESSAGES; message: string }
  */
 export function checkTrust(
   config: PaymentSettings,
-  { gateway, events, isVerified, overruled }: DuePayment,
+  payment: DuePayment,
   product: string,
 ): { day: string } | Distrust {
+  const { gateway, events, isVerified, overruled } = payment
   const { holders, trust } = trustFor(config, gateway, product)
   // The lender's checks are not known, so only an operator may have the payment posted.
   if (holders.length === 0 && !overruled.includes('lender_mismatch')) {
@@ -41,9 +42,8 @@ export function checkTrust(
   const trusted = checked.filter(({ reason }) => reason === undefined)
   const day = trusted.find(one => one.day !== null && (one.verifiedBy !== null || !isVerified))?.day
   if (day && trusted.some(({ namesLoan }) => namesLoan)) {
-    // The assignment of a payment counts as its review.
-    const needsReview = trust.posting === 'review'
-    return needsReview && overruled.length === 0 ? distrust('awaiting_review') : { day }
+    const needsReview = trust.posting === 'review' && !isReviewed(payment)
+    return needsReview ? distrust('awaiting_review') : { day }
   }
   const distrusted = checked.filter(({ reason }) => reason !== undefined)
   const reason = (distrusted.find(({ namesLoan }) => namesLoan) ?? distrusted[0])?.reason

@@ -1,8 +1,8 @@
-import { isZero } from '../items/shape.ts'
 import {
   type Fields,
   type Format,
   filled,
+  isOfMandate,
   less,
   type ReadRow,
   type Settled,
@@ -36,8 +36,7 @@ export const gatewayAPayments: Format = {
     method,
   }),
   read({ captured, status, fee, method, ...fields }, _, known) {
-    // A payment of zero registers a mandate.
-    if (known === 'pending' || isZero(fields.amount ?? '')) return { said: null, settled: null }
+    if (known === 'pending' || isOfMandate(fields.amount)) return { said: null, settled: null }
     // The fee includes the tax, as in the gateway's API. An unknown status is left to the check.
     const said = filled({ ...fields, status: known ?? status, fee: less(fee, fields.tax) })
     return { said, settled: null }
@@ -91,8 +90,7 @@ function readSettlement(row: Fields): ReadRow {
   }
   const said = { gateway_payment_id: id, currency, status: 'captured', captured_at, ...settlement }
   return {
-    // A payment of zero registers a mandate.
-    said: kind === 'payment' && !isZero(amount ?? '') ? filled(said) : null,
+    said: kind === 'payment' && !isOfMandate(amount) ? filled(said) : null,
     settled: settlement_id === undefined ? null : settled,
   }
 }

@@ -1,10 +1,10 @@
 import type { Unreadable, Window } from '../gateway-api.ts'
-import { itemIfReadable, keyOf } from '../items/read-each.ts'
+import { type Description, itemIfReadable, keyOf } from '../items/read-each.ts'
 import { shape } from '../items/shape.ts'
 
 export const describeItemOfA =
   (kind: Unreadable['kind'], window: Window) =>
-  (item: unknown): Omit<Unreadable, 'item' | 'reason'> => {
+  (item: unknown): Description => {
     const text = (name: string) => itemIfReadable(() => shape.text(item, name))
     const id = text(kind === 'settlement' ? 'entity_id' : 'id')
     const time = itemIfReadable(() =>
@@ -16,8 +16,7 @@ export const describeItemOfA =
       id,
       key: `${kind} ${id ?? keyOf(item)}`,
       paymentId: isPayment ? id : text('payment_id'),
-      // A settlement's payment with an id is in the list of payments, too.
-      mayBeMoney: kind !== 'settlement' || (isPayment && id === null),
+      isPayment,
       // The meaning of a payment's status does not hold for a dispute's.
       statusFields: kind === 'dispute' ? {} : { status: text('status') },
       times: time === null ? window : { from: time, to: time },

@@ -1,10 +1,10 @@
 import type { PaymentStatus } from '../gateway-api.ts'
-import { isZero } from '../items/shape.ts'
 import {
   type Fields,
   type Format,
   filled,
   inIndia,
+  isOfMandate,
   type ReadRow,
   unsigned,
 } from '../report-format.ts'
@@ -102,8 +102,7 @@ function readEvent(
     ...settlement,
   })
   return {
-    // A payment of zero registers a mandate.
-    said: kind === 'payment' && status !== 'pending' && !isZero(amount ?? '') ? said : null,
+    said: kind === 'payment' && status !== 'pending' && !isOfMandate(amount) ? said : null,
     settled:
       settlement_id === undefined || (kind === 'payment' && status !== 'captured')
         ? null

@@ -1,12 +1,12 @@
 import type { Unreadable, Window } from '../gateway-api.ts'
 import { at } from '../items/exact-json.ts'
-import { itemIfReadable, keyOf } from '../items/read-each.ts'
+import { type Description, itemIfReadable, keyOf } from '../items/read-each.ts'
 import { shape } from '../items/shape.ts'
 import { eventOf, part } from './row.ts'
 
 export const describeRowOfB =
   (kind: Unreadable['kind'], window: Window) =>
-  (row: unknown): Omit<Unreadable, 'item' | 'reason'> => {
+  (row: unknown): Description => {
     const event = eventOf(row)
     const payment = part(row, 'payment_details')
     const text = (value: unknown, name: string) => itemIfReadable(() => shape.text(value, name))
@@ -19,8 +19,7 @@ export const describeRowOfB =
       id: (kind === 'payment' ? paymentId : null) ?? text(event, 'event_id'),
       key: keyOfRow(row, paymentId),
       paymentId,
-      // A settlement's payment with an id is in the list of payments, too.
-      mayBeMoney: kind !== 'settlement' || (isPayment && paymentId === null),
+      isPayment,
       statusFields: { event_status: text(event, 'event_status') },
       times: happenedAt === null ? window : { from: happenedAt, to: happenedAt },
     }

@@ -5,7 +5,10 @@ import { UnexpectedAnswer } from './gateway-errors.ts'
 /** Something in one item cannot be read. This does not end a fetch, unlike an error in the answer around the items. */
 export class UnreadableItem extends UnexpectedAnswer {}
 
-type Description = Omit<Unreadable, 'item' | 'reason'>
+/** What can be read of an item that cannot be read as a whole. */
+export type Description = Omit<Unreadable, 'item' | 'reason' | 'mayBeMoney'> & {
+  isPayment: boolean
+}
 
 /** Reads each item of a list, although others cannot be read. @param describe reads what it can, and never throws */
 export function readEach<T>(
@@ -32,7 +35,10 @@ export function asUnreadable(
   describe: (item: unknown) => Description,
 ): Unreadable {
   if (!(error instanceof UnreadableItem)) throw error
-  return { ...describe(item), item, reason: error.message }
+  const { isPayment, ...described } = describe(item)
+  // A settlement's payment with an id is in the list of payments, too.
+  const mayBeMoney = described.kind !== 'settlement' || (isPayment && described.paymentId === null)
+  return { ...described, mayBeMoney, item, reason: error.message }
 }
 
 export function itemIfReadable<T>(read: () => T): T | null {
