@@ -9,9 +9,8 @@ const ROWS_AT_ONCE = 500
 /** What events said of payments stays in core, so that a repeat of a deleted event is recognized. */
 export const purgeEvents: PurgeRun = async (db, retentionDays, stopping) => {
   let purged = 0
-  const { rows } = await sql<
-    Row<'core.source', 'name'>
-  >`select name from core.source order by name`.execute(db)
+  const { rows } = await sql<Row<'core.source', 'name'>>`
+    select name from core.source order by name`.execute(db)
   for (const { name } of rows)
     purged += await purgeInSteps(
       FIRST_ID,

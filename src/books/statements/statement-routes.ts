@@ -26,17 +26,17 @@ const ofTemplate = templateSchema(statementFile, {
   operationId: 'getStatementTemplate',
   summary: 'Returns the header row of a statement and one example row',
 })
+const ofGateway = { gateway: Type.String({ examples: ['gateway_a'] }) }
 const uploadSchema = (lenders: string[]) => ({
   operationId: 'uploadStatement',
   summary: 'Uploads a gateway’s own report of its payments; each day of its valid rows is complete',
   ...fileSchema(statementFile, STATEMENT_LIMIT.text, 'StatementUpload'),
   description: `${describeColumns(statementFile)}\n\nThe gateways’ own exports of payments and settlements are recognised by their headers.`,
-  params: Type.Object({ gateway: Type.String({ examples: ['gateway_a'] }) }),
+  params: Type.Object(ofGateway),
   querystring: only({ lender: oneOf(lenders, 'the code of a lender') }),
   response: { 201: UploadedStatement },
 })
 
-const ofGateway = { gateway: Type.String({ examples: ['gateway_a'] }) }
 const listSchema = {
   operationId: 'listStatements',
   summary: 'Lists the files that were uploaded for a gateway, newest first',

@@ -42,9 +42,8 @@ export async function appliedFiles(db: Database): Promise<Map<string, string>> {
   const { rows: tables } = await sql<{ name: string | null }>`
     select to_regclass('loanops.migration_applied')::text as name`.execute(db)
   if (!tables[0]?.name) return new Map()
-  const { rows } = await sql<
-    Row<'loanops.migration_applied', 'name' | 'sha256'>
-  >`select name, sha256 from loanops.migration_applied`.execute(db)
+  const { rows } = await sql<Row<'loanops.migration_applied', 'name' | 'sha256'>>`
+    select name, sha256 from loanops.migration_applied`.execute(db)
   return new Map(rows.map(({ name, sha256 }) => [name, sha256]))
 }
 

@@ -19,9 +19,8 @@ type Source = { name: string; stuck: string[] }
 
 /** Transforms new rows. Those that arrive meanwhile are left: a source that never stops must not delay posting. */
 export async function transform(batch: Batch): Promise<void> {
-  const { rows } = await sql<
-    Row<'core.source', 'name'>
-  >`select name from core.source order by name`.execute(batch.db)
+  const { rows } = await sql<Row<'core.source', 'name'>>`
+    select name from core.source order by name`.execute(batch.db)
   for (const { name } of rows) {
     const source: Source = { name, stuck: [] }
     try {

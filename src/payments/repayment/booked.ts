@@ -9,6 +9,7 @@ import {
   type LedgerRepayment,
   repaymentAmong,
   repaymentDifferences,
+  withOverpaid,
 } from '../../ledger/loans/repayment.ts'
 import { isOverpayment, type LedgerTransaction, stands } from '../../ledger/loans/transaction.ts'
 import { adjustedByHand } from './adjusted-by-hand.ts'
@@ -113,11 +114,13 @@ export function repaymentAnswer(loan: LedgerLoan, booked: LedgerTransaction) {
 }
 
 /** The ledger repeats its stored answer also once a person has undone the repayment. */
-export async function undoneSince(
+export async function whatStands(
   { ledger }: Attempt,
-  { isFromStore }: Answer,
-  { loanExternalId, externalId }: LedgerRepayment,
-): Promise<Refusal | undefined> {
-  const booked = isFromStore && (await findTransaction(ledger, loanExternalId, externalId))
-  return booked && !stands(booked) ? reversedAtLedger : undefined
+  answer: Answer,
+  loan: PayableLoan,
+  wanted: LedgerRepayment,
+): Promise<Answer | Refusal> {
+  const { loanExternalId, externalId } = wanted
+  const booked = answer.isFromStore && (await findTransaction(ledger, loanExternalId, externalId))
+  return booked && !stands(booked) ? reversedAtLedger : withOverpaid(ledger, answer, loan, wanted)
 }

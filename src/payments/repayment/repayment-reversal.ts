@@ -83,14 +83,10 @@ export function repaymentReversal({ LEDGER_TIMEZONE }: Config) {
   }
 }
 
-type Progress = {
-  repayment: LedgerTransaction | undefined
-  remainder: LedgerTransaction | undefined
-  /** Whether we undid the repayment, not somebody by hand. */
-  isUndone: boolean
-}
+type Progress = Awaited<ReturnType<typeof progressOf>>
 
-async function progressOf(attempt: Attempt, reversal: Reversal): Promise<Progress> {
+/** `isUndone`: we undid the repayment, not somebody by hand. */
+async function progressOf(attempt: Attempt, reversal: Reversal) {
   const { external_loan_id: loan, receipt_number: receiptNumber } = reversal
   const repayment = await findPosted(attempt, reversal)
   // What the ledger has answered outranks a read, which may come from a replica that lags.

@@ -3,19 +3,13 @@ import { Decimal } from 'decimal.js'
 import { sql } from 'kysely'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
-import { type Attempt, type Operation, operation } from '../../engine/operation.ts'
+import { type Operation, operation } from '../../engine/operation.ts'
 import { differsAtLedger, isRefusal, type Refusal } from '../../engine/refusal.ts'
 import { type Answer, NOT_FOUND } from '../../ledger/answers/answer.ts'
 import { absent, there } from '../../ledger/effect.ts'
 import { roundingIn, TAKE_REPAYMENTS } from '../../ledger/loans/loan.ts'
 import { findLoan, readLoan } from '../../ledger/loans/loan-calls.ts'
-import {
-  findRepayment,
-  type LedgerRepayment,
-  ownCallBeside,
-  postRepayment,
-  withOverpaid,
-} from '../../ledger/loans/repayment.ts'
+import { findRepayment, ownCallBeside, postRepayment } from '../../ledger/loans/repayment.ts'
 import { stands } from '../../ledger/loans/transaction.ts'
 import { proofsOf, signersOf } from '../proofs.ts'
 import {
@@ -26,7 +20,7 @@ import {
   isEqual,
   type PayableLoan,
   repaymentAnswer,
-  undoneSince,
+  whatStands,
 } from './booked.ts'
 import { type DuePayment, duePayment, otherLoansTried } from './due-payment.ts'
 import { lessPayerFee, type NetDue, savePayerFee } from './payer-fee.ts'
@@ -82,16 +76,6 @@ export function repayment(db: Database, config: Config): Operation {
       return loan === undefined ? absent : there(repaymentAnswer(loan, booked))
     },
   })
-}
-
-async function whatStands(
-  attempt: Attempt,
-  answer: Answer,
-  loan: PayableLoan,
-  wanted: LedgerRepayment,
-): Promise<Answer | Refusal> {
-  const undone = await undoneSince(attempt, answer, wanted)
-  return undone ?? withOverpaid(attempt.ledger, answer, loan, wanted)
 }
 
 function readerOfDue(db: Database, config: Config) {
