@@ -24,3 +24,8 @@ create or replace function base.references_in(hints jsonb) returns text[] langua
     'customer:' || (hints ->> 'customer_id'),
     'payer:' || base.upi_id(hints ->> 'remitter_vpa'), 'payer:' || base.upi_id(hints ->> 'remitter_account')], null)
 $$;
+
+-- A refund's id as its gateway writes it today. Gateway B wrote refund_41805719 until version 2022-09-01, and 41805719 since.
+create or replace function base.plain_refund_id(id text) returns text language sql immutable parallel safe as $$
+  select regexp_replace(id, '^refund_(?=\d{5,}$)', '')
+$$;

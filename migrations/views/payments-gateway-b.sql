@@ -52,14 +52,15 @@ create or replace function base.gateway_b_hints_beside(event jsonb, payment json
     || base.gateway_b_payer_fee(event, payment)
 $$;
 
-create or replace function base.gateway_b_hints(event jsonb, payment jsonb) returns jsonb language sql stable parallel safe as $$
+create or replace function base.gateway_b_hints(event jsonb, payment jsonb, tags jsonb) returns jsonb
+  language sql stable parallel safe as $$
   select jsonb_build_object(
       'order_id', base.text_of(event #> '{data,order,order_id}'),
       'order_amount', base.number_of(event #> '{data,order,order_amount}'),
       -- The link's ids count, even among more tags than are kept.
-      'order_tags', coalesce(base.tags_of(event #> '{data,order,order_tags}'),
-        case when event #> '{data,order,order_tags}' ?| '{cf_link_id,link_id}' then base.tags_of(jsonb_build_object(
-          'cf_link_id', event #> '{data,order,order_tags,cf_link_id}', 'link_id', event #> '{data,order,order_tags,link_id}')) end),
+      'order_tags', coalesce(base.tags_of(tags),
+        case when tags ?| '{cf_link_id,link_id}'
+             then base.tags_of(jsonb_build_object('cf_link_id', tags -> 'cf_link_id', 'link_id', tags -> 'link_id')) end),
       'customer_id', base.text_of(event #> '{data,customer_details,customer_id}'),
       'bank_reference', nullif(base.text_of(payment -> 'bank_reference'), 'NA'),
       'remitter_vpa', base.text_of(payment #> '{payment_method,upi,upi_id}'))
@@ -99,9 +100,10 @@ declare
   amount numeric := base.gateway_b_amount(payment);
   currency text := base.text_of(payment -> 'payment_currency');
   paid_at timestamptz := base.iso_time_of(payment -> 'payment_time');
-  loan text := base.loan_of(event #> '{data,order,order_tags}');
+  tags jsonb := event #> '{data,order,order_tags}';
+  loan text := base.loan_of(tags);
   status text := base.gateway_b_status(payment);
-  hints jsonb := base.without_nulls(base.gateway_b_hints(event, payment));
+  hints jsonb := base.without_nulls(base.gateway_b_hints(event, payment, tags));
 begin
   if name = 'PAYMENT_SUCCESS_WEBHOOK' and status = 'captured' then
     return base.captured(payment_id, amount, currency, paid_at, loan, hints);
