@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import type { Browser, ElementHandle, Page } from 'puppeteer-core'
 import t, { type Test } from 'tap'
 import { ADMIN, OPERATOR } from '../support/accounts/admin.ts'
@@ -268,6 +269,36 @@ test(
     const now = before.map(one => one.replace('=L-77', '=L-78'))
     now[now.indexOf('note=')] = 'note=they called'
     t.same(await fields(), now)
+    errors.length = 0
+  },
+)
+
+test(
+  'the form of a pause takes any end, and has the new one after a login, not the older page’s',
+  '',
+  async (t, { page, errors, go }) => {
+    const pause = (until: string) =>
+      call('POST', '/api/ledger/pause', { reason: 'close of business', until })
+    const end = () => page.$eval('[name=until]', (field: any) => field.value)
+    await pause('2099-11-20T22:00:00+05:30')
+    await go('/console/login?next=/console')
+    await logIn(page, OPERATOR)
+    await page.evaluate(`fetch('/console/logout', { method: 'POST' })`)
+    await page.waitForSelector('#ended')
+    await pause('2099-11-25T09:30:41+05:30')
+    await until(async () => /2099-11-25T09:30:41/.test((await operator('/console')).text))
+    await Promise.all([page.waitForNavigation(), page.click('#ended a')])
+    await logIn(page, OPERATOR)
+    t.equal(await end(), '2099-11-25T09:30:41')
+    const takes = (value: string) =>
+      page.$eval(
+        '[name=until]',
+        (field: any, value) => Object.assign(field, { value }).checkValidity(),
+        value,
+      )
+    t.ok(await takes('2099-11-25T10:00'), 'a full minute, although the pause ends within one')
+    await operator('/console/resume', {})
+    await sql`delete from loanops.ledger_pause`.execute(db)
     errors.length = 0
   },
 )

@@ -302,7 +302,7 @@ t.test('the ledger is paused until a time by its own clock, and resumed', async 
   const { rows } = await sql<{ until: Date }>`select until from ops.ledger_pause`.execute(db)
   t.equal(rows[0]?.until.toISOString(), '2099-11-20T16:30:00.000Z')
   // Whoever corrects only the reason must not make it last until somebody resumes.
-  t.match(page, /name="until" type="datetime-local" value="2099-11-20T22:00:00"/)
+  t.match(page, /name="until" type="datetime-local" step="1" value="2099-11-20T22:00"/)
   t.equal((await operator('/console/resume', {})).status, 303)
   t.match((await operator('/console')).text, /Writes are enabled/)
 })

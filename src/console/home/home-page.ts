@@ -85,7 +85,7 @@ ${
 }
 <form method="post" action="/console/pause"><h3>${pause === null ? 'Pause writes to the ledger' : 'Change the pause'}</h3>
 <label>Reason <input name="reason" required maxlength="1000" value="${pause?.reason ?? ''}"></label>
-<label>Until <input name="until" type="datetime-local" value="${formats.text(pause?.until).replace(' ', 'T')}"></label>
+<label>Until <input name="until" type="datetime-local" step="1" value="${asBrowsersWrite(formats.text(pause?.until))}"></label>
 <p><small>In the ledger’s time zone; empty: until somebody resumes. Intake, webhooks and reads continue.</small></p>
 <button type="submit" class="secondary">Pause</button></form>
 <form method="post" action="/console/batch"><h3>Post payments now</h3>
@@ -93,3 +93,6 @@ ${
 <button type="submit" class="secondary">Start a batch</button></form>
 </div>`
 }
+
+/** Browsers leave out seconds of zero: a value with them would count as typed, and come back after a login. */
+const asBrowsersWrite = (time: string) => time.replace(' ', 'T').replace(/:00$/, '')
