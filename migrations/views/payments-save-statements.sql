@@ -82,7 +82,10 @@ $$;
 -- since.
 create or replace function core.settle_refunded(wanted_gateway text, wanted_file uuid, said jsonb) returns void language sql volatile as $$
   update core.statement s
-     set lender = coalesce(nullif(s.lender, 'UNKNOWN'), n.lender, 'UNKNOWN'), fee = coalesce(n.fee, s.fee), tax = coalesce(n.tax, s.tax),
+     set lender = case when s.source = 'file' and wanted_file is not null
+                       then core.lender_of('file', wanted_gateway, n.lender, core.proved_lender(t))
+                       else coalesce(nullif(s.lender, 'UNKNOWN'), n.lender, 'UNKNOWN') end,
+         fee = coalesce(n.fee, s.fee), tax = coalesce(n.tax, s.tax),
          settlement_id = coalesce(n.settlement_id, s.settlement_id), settled_at = coalesce(n.settled_at, s.settled_at),
          utr = coalesce(n.utr, s.utr),
          settled_by = array_remove(s.settled_by, wanted_file)
@@ -92,6 +95,7 @@ create or replace function core.settle_refunded(wanted_gateway text, wanted_file
     from jsonb_to_recordset(said) as n (
            id text, lender text, status text, fee numeric, tax numeric, settlement_id text, settled_at timestamptz,
            utr text)
+    left join core.transaction t on t.gateway_payment_id = n.id and t.gateway = wanted_gateway and t.kind = 'payment'
    cross join lateral (select array_remove(array[wanted_file], null) as files) stated
    where s.gateway_payment_id = n.id and s.gateway = wanted_gateway and (s.status, n.status) = ('refunded', 'captured');
 $$;
@@ -118,8 +122,12 @@ create or replace function core.save_statements(wanted_gateway text, wanted_sour
                    n.asked_for, 'UNKNOWN') end,
          n.amount, n.currency, n.status, n.captured_at, n.fee, n.tax, n.settlement_id, n.settled_at, n.utr, wanted_source, wanted_file
     from jsonb_to_recordset(said) as n (id text, lender text, asked_for text, amount numeric, currency text, status text,
-      captured_at timestamptz, fee numeric, tax numeric, settlement_id text, settled_at timestamptz, utr text)
+      captured_at timestamptz, fee numeric, tax numeric, settlement_id text, settled_at timestamptz, utr text, is_event boolean)
     left join core.transaction t on t.gateway_payment_id = n.id and t.gateway = wanted_gateway and t.kind = 'payment'
+    -- A report of settlements does not say that a payment was refunded since.
+    left join core.statement o
+      on o.gateway_payment_id = n.id and o.gateway = wanted_gateway and o.status = 'refunded' and o.source = 'file' and n.is_event
+   where o.status is null
    order by n.id
   on conflict (gateway_payment_id, gateway) do update
      set lender = case when excluded.lender = 'UNKNOWN' then s.lender else excluded.lender end,
@@ -141,10 +149,10 @@ create or replace function core.save_statements(wanted_gateway text, wanted_sour
       or array_position(array['failed', 'captured', 'refunded'], excluded.status)
            >= array_position(array['failed', 'captured', 'refunded'], s.status);
   select core.settle_refunded(wanted_gateway, wanted_file, said);
-  -- A file's row that says more counts as one that replaced the gateway's answer, whose state is not stored.
+  -- A file's row that says more counts as one that replaced the answer or the other file's row, whose state is not stored.
   update core.statement s set has_replaced = true from jsonb_to_recordset(said) as n (id text)
    where s.gateway_payment_id = n.id and s.gateway = wanted_gateway
-     and wanted_source = 'api' and s.source = 'file' and not s.has_replaced
+     and s.statement_id is distinct from wanted_file and s.source = 'file' and not s.has_replaced
 $$;
 
 -- Saves parts of settlements: of no file, as the gateway's API lists them; then a file changes them no more.

@@ -220,3 +220,36 @@ t.test('a report of a payment that was refunded since adds its settlement and fe
   await withdraw(service, first)
   t.match(await states(), [{ status: 'refunded', settlement_id: 'setl_1' }])
 })
+
+t.test(
+  'a payment stays refunded if a report of settlements states that it was captured',
+  async t => {
+    const service = await startTestService(t, { ROLE: 'api' })
+    const refunded = row('pay_1').replace(/captured,(\S+?),.*/, 'refunded,$1,,,,,')
+    const payments = await upload(service, STATEMENT_HEADER, refunded)
+    const parts = await upload(service, REPORT, part('pay_1'), part('pay_2'))
+    const states = async () =>
+      (
+        await sql`select status, settlement_id from ops.statement order by gateway_payment_id`.execute(
+          service.db,
+        )
+      ).rows
+    t.same(await states(), [
+      { status: 'refunded', settlement_id: 'setl_1' },
+      { status: 'captured', settlement_id: 'setl_1' },
+    ])
+    t.match(await settlements(service), [WHOLE])
+    await withdraw(service, parts)
+    t.same(await states(), [{ status: 'refunded', settlement_id: null }])
+    await upload(service, REPORT, part('pay_1'), part('pay_2'))
+    await withdraw(service, payments)
+    const { days } = (
+      await service.call('GET', '/api/reconciliation?from=2026-02-05&to=2026-02-05')
+    ).body
+    t.match(days, [{ statement: 'partial' }])
+    // A payment may have been called refunded by mistake.
+    await upload(service, STATEMENT_HEADER, refunded)
+    await upload(service, STATEMENT_HEADER, row('pay_1'))
+    t.match(await states(), [{ status: 'captured' }, { status: 'captured' }])
+  },
+)

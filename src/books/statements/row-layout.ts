@@ -63,8 +63,10 @@ export function rowLayout(place: Place) {
     takePayouts: () => summary.payouts.splice(0),
     fieldsIn: (row: CsvRow) => fieldsIn(row, layout),
     statusFields: (fields: CsvFields) => layout.format.statusFields?.(fields) ?? {},
-    read: (fields: CsvFields, status: PaymentStatus | null, file: number): ReadRow =>
-      toldApart(layout.format.read(fields, summary.settlements, status), numbered, file),
+    read: (fields: CsvFields, status: PaymentStatus | null, file: number): ReadRow => ({
+      ...toldApart(layout.format.read(fields, summary.settlements, status), numbered, file),
+      isEvent: layout.format.kindField !== undefined,
+    }),
     kindErrors: (fields: CsvFields) => kindErrors(layout, fields),
     /** The time of the row's payment: a refused row belongs to that day. */
     timeIn: ({ captured_at, event_time }: CsvFields) =>

@@ -4,7 +4,7 @@ import { requireUploader } from '../../accounts/approvals/person.ts'
 import { type Asker, audit } from '../../accounts/audit.ts'
 import { crashPoint } from '../../crash-point.ts'
 import { type Database, inTransaction } from '../../database/database.ts'
-import type { ReadRow, Said } from '../../payments/gateways/report-format.ts'
+import type { ReadRow } from '../../payments/gateways/report-format.ts'
 import { lastParts } from '../last-parts.ts'
 import { useLedgerZone } from './statement-days.ts'
 
@@ -65,11 +65,15 @@ export async function saveStatementRows(
 }
 
 /** What the rows say about each payment: a report may name one as failed, and then as captured. */
-function saidIn(rows: ReadRow[]): Said[] {
-  const said = rows.flatMap(({ said }) => (said === null ? [] : [said]))
+function saidIn(rows: ReadRow[]) {
+  const said = rows.flatMap(({ said, isEvent }) => {
+    if (said === null) return []
+    const { gateway_payment_id: id = '', status, ...row } = said
+    return [{ ...row, id, status, is_event: isEvent }]
+  })
   const failedFirst = [
     ...said.filter(({ status }) => status === 'failed'),
     ...said.filter(({ status }) => status !== 'failed'),
-  ].map(({ gateway_payment_id: id = '', ...row }) => ({ ...row, id }))
+  ]
   return [...new Map(failedFirst.map(row => [row.id, row])).values()]
 }

@@ -28,6 +28,8 @@ export type ReadRow = {
   ofPayout?: { kind: SettledKind; id: string | null; settlement_id: string | undefined }
   /** Whether several parts of the settlement may have the id of this one. */
   isShared?: boolean
+  /** Whether the row only says that the payment was captured once, and not whether it was refunded since. */
+  isEvent?: boolean
 }
 
 export type Format = {
