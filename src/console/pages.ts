@@ -15,7 +15,8 @@ import { callbackPage } from './callbacks/callback-page.ts'
 import { callbacksPage } from './callbacks/callbacks-page.ts'
 import { homePage } from './home/home-page.ts'
 import { ledgerPage } from './ledger/ledger-page.ts'
-import { sessionRoutes } from './login/login-routes.ts'
+import { loginRoutes } from './login/login-routes.ts'
+import { signOnRoutes } from './login/sign-on-routes.ts'
 import { operationPage } from './operations/operation-page.ts'
 import { operationsPage } from './operations/operations-page.ts'
 import type { PageContext } from './page-context.ts'
@@ -67,5 +68,6 @@ export const PAGES: ((app: App, context: PageContext) => void | Promise<void>)[]
   auditPage,
   accountsPage,
   passwordPage,
-  sessionRoutes,
+  loginRoutes,
+  signOnRoutes,
 ]

@@ -1,16 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import createError from '@fastify/error'
 import type { Database } from '../../database/database.ts'
-import { Unavailable } from '../../database/unavailable.ts'
-import { addressKey } from '../../http/connections/address-key.ts'
-import { openCounts } from '../../http/connections/open-counts.ts'
 import { type Account, findAccount } from '../account.ts'
 import { type Asker, auditAlone } from '../audit.ts'
 import { rehashAccount } from '../change-account.ts'
 import { hashPassword, isHashOutdated, isPassword } from '../passwords/password.ts'
+import { addressLine } from '../throttling/address-line.ts'
 import { nameKey } from '../throttling/attempt-keys.ts'
 import type { Attempts } from '../throttling/attempts.ts'
-import { TooManyAttempts } from '../throttling/too-many-attempts.ts'
+import { slowLine } from '../throttling/slow-line.ts'
 import type { Turns } from '../throttling/turns.ts'
 
 export const InvalidCredentials = createError(
@@ -72,47 +69,5 @@ export function openLogin(db: Database, attempts: Attempts, inTurn: Turns): Logi
         await rehashAccount(db, account, await hashPassword(password))
     }
     return { account, isRight }
-  }
-}
-
-/** However many addresses attack a name, each process tries at most 86,400 passwords a day for it. */
-const APART_MS = 1_000
-/** The last in line waits as long as a page of the console may take. */
-const MAX_WAITING = 3
-
-type Line = { waiting: number; last: Promise<unknown> }
-
-/** Calls with the same key pass one at a time. */
-function slowLine(): (key: string) => Promise<void> {
-  const lines = new Map<string, Line>()
-  return async key => {
-    const line = lines.get(key) ?? { waiting: 0, last: Promise.resolve() }
-    if (line.waiting >= MAX_WAITING) throw new TooManyAttempts(MAX_WAITING)
-    lines.set(key, line)
-    line.waiting++
-    line.last = line.last.then(() => sleep(APART_MS))
-    await line.last
-    line.waiting--
-    if (line.waiting === 0) lines.delete(key)
-  }
-}
-
-/** A quarter of the callers that may wait for a hash: nobody fills the line alone. */
-const MAX_OF_ONE_ADDRESS = 25
-
-type AddressLine = <T>(address: string | null, task: () => Promise<T>) => Promise<T>
-
-function addressLine(): AddressLine {
-  const inLine = openCounts()
-  return async (address, task) => {
-    const key = addressKey(address)
-    if (inLine.of(key) >= MAX_OF_ONE_ADDRESS)
-      throw new Unavailable('too many logins from one address are waiting')
-    inLine.add(key, 1)
-    try {
-      return await task()
-    } finally {
-      inLine.add(key, -1)
-    }
   }
 }

@@ -1,7 +1,7 @@
 import { fastify, type RouteOptions } from 'fastify'
 import { accountCalls } from '../../../src/accounts/account-calls.ts'
 import { openFormats } from '../../../src/console/frame/formats.ts'
-import { sessionRoutes } from '../../../src/console/login/login-routes.ts'
+import { loginRoutes } from '../../../src/console/login/login-routes.ts'
 import type { PageContext } from '../../../src/console/page-context.ts'
 import { PAGES } from '../../../src/console/pages.ts'
 import { portfolioCalls } from '../../../src/portfolio/portfolio-calls.ts'
@@ -21,7 +21,7 @@ export async function consoleRoutes(): Promise<RouteOptions[]> {
     accounts: { calls: accountCalls(async () => '') },
     portfolio: { calls: portfolioCalls({} as never), limitLongCalls: async () => undefined },
   }
-  for (const page of PAGES.filter(one => one !== sessionRoutes))
+  for (const page of PAGES.filter(one => one !== loginRoutes))
     await app.register(async scope => page(scope, context as unknown as PageContext), {
       prefix: '/console',
     })
