@@ -70,6 +70,7 @@ export const callbacksFeature = {
   purge: { setting: 'OPERATION_RETENTION_DAYS', kind: 'callbacks', run: purgeCallbacks },
 } satisfies Feature
 
+/** Anybody may ask readyz, at any time: it tells a few failed callbacks from many, at a small cost. */
 const MAX_REPORTED = 1_000
 
 type Callbacks = { failed: number; receiver: 'up' | 'down' | 'stopped' }
