@@ -8,6 +8,7 @@ import type { Config } from './config/config.ts'
 import { bulkCall } from './console/bulk/bulk-call.ts'
 import type { FileType } from './csv/reading/file-type.ts'
 import { type Database, logLosses, openDatabase } from './database/database.ts'
+import type { WorkerServices } from './engine/feature.ts'
 import type { OnFinal } from './engine/finish/finish.ts'
 import type { Catalogue } from './engine/operation.ts'
 import type { App } from './http/app.ts'
@@ -22,7 +23,6 @@ import { deleteCall, putCall } from './payments/references/reference-calls.ts'
 import { portfolioTypes } from './portfolio/kinds/kinds.ts'
 import { openPortfolio, type Portfolio } from './portfolio/portfolio.ts'
 import { notifyAll } from './worker.ts'
-import type { WorkerServices } from './worker-context.ts'
 
 export type Services = Omit<WorkerServices, 'patient' | 'log' | 'pauses'> & { health: Health }
 

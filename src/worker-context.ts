@@ -1,12 +1,7 @@
-import type { Feature, WorkerContext } from './engine/feature.ts'
+import type { Feature, WorkerContext, WorkerServices } from './engine/feature.ts'
 import { openReference } from './ledger/reference/reference.ts'
 import { operationCatalogue } from './operations/catalogue.ts'
 import { openSetUpBehind } from './operations/set-up-behind.ts'
-
-export type WorkerServices = Pick<
-  WorkerContext,
-  'db' | 'patient' | 'boss' | 'metrics' | 'watch' | 'traces' | 'log' | 'ledger' | 'slots' | 'pauses'
->
 
 export function workerContext(
   services: WorkerServices & Pick<WorkerContext, 'config' | 'onFinal'>,

@@ -1,12 +1,12 @@
 import type { Config } from './config/config.ts'
 import type { Database } from './database/database.ts'
-import type { WorkerContext } from './engine/feature.ts'
+import type { WorkerContext, WorkerServices } from './engine/feature.ts'
 import type { OnFinal } from './engine/finish/finish.ts'
 import { FEATURES } from './jobs.ts'
 import type { Ask } from './ops/health.ts'
 import type { Metrics } from './ops/metrics.ts'
 import { type Job, together } from './queue/job.ts'
-import { type WorkerServices, workerContext } from './worker-context.ts'
+import { workerContext } from './worker-context.ts'
 
 export const allQueues = FEATURES.flatMap(({ queues = [] }) => queues)
 

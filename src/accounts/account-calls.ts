@@ -14,8 +14,6 @@ export type Registration = { username: string; role: Role; password_hash: string
 type Named = { username: string }
 type NewPassword = { password: string; hash: string }
 
-export type AccountCalls = ReturnType<typeof accountCalls>
-
 export function accountCalls(hash: (password: string) => Promise<string>) {
   const registerCall: ActCall<Registration, undefined, Account> = {
     name: 'account.register',

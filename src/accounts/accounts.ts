@@ -1,12 +1,12 @@
 import type { Database } from '../database/database.ts'
 import type { Role } from './account.ts'
-import { type AccountCalls, accountCalls, type Registration } from './account-calls.ts'
+import { accountCalls, type Registration } from './account-calls.ts'
 import { type Asker, auditAlone } from './audit.ts'
 import { changePassword } from './change-account.ts'
 import { hashPassword } from './passwords/password.ts'
 import { refuseWeak } from './passwords/refuse-weak.ts'
 import { InvalidCredentials, type Login, openLogin } from './sign-on/login.ts'
-import { type EnterBySignOn, openSignOn } from './sign-on/sign-on.ts'
+import { openSignOn } from './sign-on/sign-on.ts'
 import { openAttempts } from './throttling/attempts.ts'
 import { turns } from './throttling/turns.ts'
 
@@ -19,36 +19,32 @@ type NewAccount = { username: string; password: string; role: Role }
 
 type PasswordChange = { username: string; old: string; password: string; keptToken: string }
 
-/** All hashes of a process take turns. */
-export type Accounts = {
-  logIn: Login
-  enterBySignOn: EnterBySignOn
-  calls: AccountCalls
-  /** The registration, without the account's password. */
-  registrationOf(account: NewAccount): Promise<Registration>
-  changePassword(asker: Asker, change: PasswordChange): Promise<void>
-}
+export type Accounts = ReturnType<typeof openAccounts>
 
-export function openAccounts(db: Database): Accounts {
+/** All hashes of a process take turns. */
+export function openAccounts(db: Database) {
   const inTurn = turns(MAX_CONCURRENT_HASHES, MAX_WAITING_HASHES)
   const attempts = openAttempts(db)
   const check = openLogin(db, attempts, inTurn)
   const hash = (password: string) => inTurn(() => hashPassword(password))
+  const logIn: Login = async (username, password, asker, mayEnter) => {
+    const account = await check(username, password, asker, mayEnter)
+    const actor = account.username
+    await auditAlone(db, { ...asker, actor, action: 'account.login', subject: actor })
+    return account
+  }
 
   return {
-    async logIn(username, password, asker, mayEnter) {
-      const account = await check(username, password, asker, mayEnter)
-      const actor = account.username
-      await auditAlone(db, { ...asker, actor, action: 'account.login', subject: actor })
-      return account
-    },
+    logIn,
     enterBySignOn: openSignOn(db, attempts),
     calls: accountCalls(hash),
-    async registrationOf({ username, password, role }) {
+    /** The registration, without the account's password. */
+    async registrationOf({ username, password, role }: NewAccount): Promise<Registration> {
       await refuseWeak('password', { username, password })
       return { username, role, password_hash: await hash(password) }
     },
-    async changePassword(asker, { username, old, password, keptToken }) {
+    async changePassword(asker: Asker, change: PasswordChange): Promise<void> {
+      const { username, old, password, keptToken } = change
       await refuseWeak('new_password', { username, password, old })
       const account = await check(username, old, asker)
       const newHash = await hash(password)

@@ -18,17 +18,21 @@ import type { Catalogue, Operation } from './operation.ts'
 import type { Origin } from './origin.ts'
 import type { Pauses } from './pause.ts'
 
-export type WorkerContext = Databases & {
+/** What each process opens; the rest of the context is made of it. */
+export type WorkerServices = Databases & {
   boss: PgBoss
-  config: Config
   metrics: Metrics
   watch: Watch
   traces: Traces
   log: FastifyBaseLogger
   ledger: Ledger
-  reference: ReferenceData
   slots: Slots
   pauses: Pauses
+}
+
+export type WorkerContext = WorkerServices & {
+  config: Config
+  reference: ReferenceData
   catalogue: Catalogue
   runnable: Catalogue
   setUpBehind: SetUpBehind

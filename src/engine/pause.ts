@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Database, Row } from '../database/database.ts'
 import { NotSent } from '../ledger/calls/send.ts'
 import { asError, type Log } from '../log/log.ts'
-import { type Job, startLoop } from '../queue/job.ts'
+import { startLoop } from '../queue/job.ts'
 import { oneAtATime } from '../queue/one-at-a-time.ts'
 
 /** Within two seconds of a pause, no process begins a write any more. */
@@ -12,18 +12,13 @@ const TRUSTED_FOR_MS = 1_500
 /** Pauses are remembered for longer than any deadline may be. */
 const REMEMBERED_DAYS = 366
 
-export type Pauses = Job & {
-  isPaused(): boolean
-  /** False if it is not known whether the ledger is paused. The database is asked only if the last answer is old. */
-  mayWrite(): Promise<boolean>
-  pausedBetween(from: Date, until: Date): number
-}
+export type Pauses = ReturnType<typeof watchPauses>
 
 export class LedgerPaused extends NotSent {}
 
 type Pause = Row<'loanops.ledger_pause', 'since' | 'until'> & { isUnderWay: boolean }
 
-export function watchPauses(db: Database, log: Pick<Log, 'error'>): Pauses {
+export function watchPauses(db: Database, log: Pick<Log, 'error'>) {
   let known: { pauses: Pause[]; at: number } = { pauses: [], at: Number.NEGATIVE_INFINITY }
   const look = oneAtATime(readPauses)
   const onError = asError(log, 'pauses could not be read')
@@ -32,13 +27,12 @@ export function watchPauses(db: Database, log: Pick<Log, 'error'>): Pauses {
 
   return {
     isPaused,
-    async mayWrite() {
+    /** False if it is not known whether the ledger is paused. The database is asked only if the last answer is old. */
+    async mayWrite(): Promise<boolean> {
       if (performance.now() - known.at > TRUSTED_FOR_MS) await look().catch(onError)
       return performance.now() - known.at <= TRUSTED_FOR_MS && !isPaused()
     },
-    pausedBetween(from, until) {
-      return timePaused(known.pauses, from, until)
-    },
+    pausedBetween: (from: Date, until: Date) => timePaused(known.pauses, from, until),
     stop: loop.stop,
   }
 

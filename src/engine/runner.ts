@@ -27,16 +27,9 @@ type RunnerOptions = Omit<AttemptContext, 'remember' | 'recentlyDone' | 'mayWrit
   onFinal: OnFinal
 }
 
-export type Runner = {
-  /**
-   * Resolves once the work has started and the lane may claim more: a call that hangs must not keep others from
-   * starting.
-   */
-  work(subjects: string[], lane: Lane): Promise<void>
-  stop(): Promise<void>
-}
+export type Runner = ReturnType<typeof startRunner>
 
-export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions): Runner {
+export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions) {
   const { ledger } = options
   const { tracked, settled } = openUnderWay()
   let isStopping = false
@@ -46,7 +39,11 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
   const sweep = startSweep(db, options, { take, origins: claimLimit.openOrigins })
 
   return {
-    async work(subjects, lane) {
+    /**
+     * Resolves once the work has started and the lane may claim more: a call that hangs must not keep others from
+     * starting.
+     */
+    async work(subjects: string[], lane: Lane): Promise<void> {
       if (isStopping) return
       if (ledger.breaker.isOpen()) {
         // An operator's retry is a reason to find out whether the login is right by now.

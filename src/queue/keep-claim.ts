@@ -9,24 +9,19 @@ export class RunLeft extends Error {
   }
 }
 
-type Keeper = {
-  /** @throws RunLeft once the run is no longer ours */
-  check(): void
-  stop(): void
-}
-
 export function keepClaim(
   db: Database,
   table: LeasedTable,
   claim: RunClaim,
   isStopping: () => boolean,
-): Keeper {
+) {
   let isLost = false
   const renewal = keepRenewing(async () => {
     isLost ||= !(await renewRun(db, table, claim))
   })
   return {
-    check() {
+    /** @throws RunLeft once the run is no longer ours */
+    check(): void {
       if (isLost || isStopping()) throw new RunLeft()
     },
     stop: renewal.stop,

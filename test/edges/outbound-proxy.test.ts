@@ -83,7 +83,12 @@ async function callAll(t: Test, place: string, settings: NodeJS.ProcessEnv) {
     reason = fields.reason
   }
   const signOn = openSingleSignOn(config.signOn as SignOnSettings, log)
-  const { status, error } = await sender.send('1', '{}', null, new Date())
+  const { status, error } = await sender.send({
+    id: '1',
+    body: '{}',
+    traceparent: null,
+    at: new Date(),
+  })
   return {
     gateway: await gateway.call({ method: 'GET', path: '/payments' }).then(
       () => 'answered',

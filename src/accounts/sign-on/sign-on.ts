@@ -10,14 +10,12 @@ import type { Person } from './person.ts'
 /** With the name of an account that is disabled, or the person to whom the issuer gives no role. */
 type Refusal = FastifyError & { username?: string; person?: Pick<Person, 'issuer' | 'subject'> }
 
-export type EnterBySignOn = (asker: Asker, identify: () => Promise<Person>) => Promise<Account>
-
 /**
  * A refused single sign-on counts against its address and is recorded like a wrong password. Throttled ones are not
  * recorded, which bounds the audit.
  */
-export function openSignOn(db: Database, attempts: Attempts): EnterBySignOn {
-  return async (asker, identify) => {
+export function openSignOn(db: Database, attempts: Attempts) {
+  return async (asker: Asker, identify: () => Promise<Person>): Promise<Account> => {
     await attempts.checkSignOn(asker.address)
     try {
       return await enterAccount(db, asker, await identify())

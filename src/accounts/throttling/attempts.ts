@@ -18,18 +18,9 @@ type From = { username: string; address: string | null }
 /** An address is known for a name that logged in from it: strangers' failures do not count against that pair. */
 type Standing = { isKnown: boolean; isSlowed: boolean }
 
-export type Attempts = {
-  /** @throws TooManyAttempts */
-  check(from: From): Promise<Standing>
-  failed(from: From, standing: Standing): Promise<void>
-  succeeded(from: From): Promise<void>
-  /** @throws TooManyAttempts */
-  checkSignOn(address: string | null): Promise<void>
-  /** These are counted separately, so that failed single sign-ons never keep an office from logging in by password. */
-  signOnFailed(address: string | null): Promise<void>
-}
+export type Attempts = ReturnType<typeof openAttempts>
 
-export function openAttempts(db: Database): Attempts {
+export function openAttempts(db: Database) {
   const counter = (keyPrefix: string, points: number, duration = WINDOW_SECONDS) =>
     new RateLimiterPostgres({ ...attemptStore(db), keyPrefix, points, duration })
   const pairs = counter('pair', FAILURES_PER_PAIR)
@@ -39,7 +30,8 @@ export function openAttempts(db: Database): Attempts {
   const known = counter('known', 1, KNOWN_SECONDS)
 
   return {
-    async check({ username, address }) {
+    /** @throws TooManyAttempts */
+    async check({ username, address }: From): Promise<Standing> {
       const pair = pairKey(username, address)
       const keys = [
         pairs.getKey(pair),
@@ -58,23 +50,23 @@ export function openAttempts(db: Database): Attempts {
       if (waits.length > 0) throw new TooManyAttempts(Math.max(...waits))
       return { isKnown, isSlowed: !isKnown && (ofName?.points ?? 0) >= FAILURES_PER_NAME }
     },
-    async failed({ username, address }, { isKnown }) {
+    async failed({ username, address }: From, { isKnown }: Standing): Promise<void> {
       await pairs.penalty(pairKey(username, address))
       if (isKnown) return
       await Promise.all([addresses.penalty(addressKey(address)), names.penalty(nameKey(username))])
     },
-    async succeeded({ username, address }) {
+    async succeeded({ username, address }: From): Promise<void> {
       const pair = pairKey(username, address)
       await Promise.all([pairs.delete(pair), known.set(pair, 1, KNOWN_SECONDS)])
     },
-    async checkSignOn(address) {
+    /** @throws TooManyAttempts */
+    async checkSignOn(address: string | null): Promise<void> {
       const [failures] = await countsOf(db, [signOns.getKey(addressKey(address))])
       if (failures && failures.points >= FAILURES_PER_ADDRESS)
         throw new TooManyAttempts(failures.seconds)
     },
-    async signOnFailed(address) {
-      await signOns.penalty(addressKey(address))
-    },
+    /** These are counted separately, so that failed single sign-ons never keep an office from logging in by password. */
+    signOnFailed: (address: string | null) => signOns.penalty(addressKey(address)),
   }
 }
 

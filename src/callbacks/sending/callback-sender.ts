@@ -19,27 +19,18 @@ export type SentCallback = {
   retryAfterMs: number
 }
 
-type CallbackSender = {
-  /**
-   * Sends a callback, and never throws.
-   * @param at by the database's clock: receivers refuse the timestamp of a process whose clock is wrong
-   */
-  send(id: string, body: string, traceparent: string | null, at: Date): Promise<SentCallback>
-  close(): Promise<void>
-}
-
 type Sending = {
   id: string
   body: string
   traceparent: string | null
+  /** The time of the database's clock: receivers refuse the timestamp of a process whose clock is wrong. */
   at: Date
-  signal: AbortSignal
 }
 
 export function openCallbackSender(
   { url, keys, timeoutMs, proxy }: CallbackSettings,
   connections: number,
-): CallbackSender {
+) {
   const readAnswer = answerReader(timeoutMs, connections)
   const agent = openAgent(proxy, {
     // An answer that stays open keeps its connection.
@@ -51,18 +42,20 @@ export function openCallbackSender(
   const { origin, pathname, search } = new URL(url)
 
   return {
-    async send(id, body, traceparent, at) {
+    /** Sends a callback, and never throws. */
+    async send(sending: Sending): Promise<SentCallback> {
+      const { at: startedAt } = sending
       const since = performance.now()
-      const ended = await withTimeLimit(timeoutMs, signal =>
-        attempt({ id, body, traceparent, at, signal }),
-      ).catch(failure)
-      const endedAt = new Date(at.getTime() + performance.now() - since)
-      return { ...ended, startedAt: at, endedAt }
+      const ended = await withTimeLimit(timeoutMs, signal => attempt(sending, signal)).catch(
+        failure,
+      )
+      const endedAt = new Date(startedAt.getTime() + performance.now() - since)
+      return { ...ended, startedAt, endedAt }
     },
     close: () => agent.destroy(),
   }
 
-  async function attempt({ id, body, traceparent, at, signal }: Sending) {
+  async function attempt({ id, body, traceparent, at }: Sending, signal: AbortSignal) {
     const sent = agent.request({
       origin,
       path: pathname + search,

@@ -76,10 +76,10 @@ export function deliverCallbacks(
 }
 
 function sendTraced(traces: Traces, sender: Sender, callback: ClaimedCallback) {
-  const { id, type, body, claimedAt } = callback
+  const { id, type, body, claimedAt: at } = callback
   const part = { name: `callback ${type}`, attributes: { 'loanops.callback_id': id } }
   return tracedCall(traces.at(callback.traceparent), part, traceparent =>
-    sender.send(id, body, traceparent, claimedAt),
+    sender.send({ id, body, traceparent, at }),
   )
 }
 

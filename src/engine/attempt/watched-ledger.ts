@@ -6,18 +6,13 @@ import type { Trace } from '../../ops/traces/traces.ts'
 import { ClaimGone } from '../claim/claim.ts'
 import { LedgerPaused, type Pauses } from '../pause.ts'
 
-export type WatchedLedger = {
-  ledger: Ledger
-  lastRead(): Answer | null
-  written(): Answer | null
-  mayHaveArrived(): boolean
-}
+export type WatchedLedger = ReturnType<typeof watchLedger>
 
 export function watchLedger(
   { ledger, pauses }: { ledger: Ledger; pauses: Pick<Pauses, 'isPaused'> },
   mayWrite: () => Promise<boolean>,
   trace: Trace,
-): WatchedLedger {
+) {
   let lastRead: Answer | null = null
   let written: Answer | null = null
   let isSent = false
@@ -27,8 +22,8 @@ export function watchLedger(
   }
 
   return {
-    lastRead: () => lastRead && { ...lastRead, outcome: 'done' },
-    written: () => written,
+    lastRead: (): Answer | null => lastRead && { ...lastRead, outcome: 'done' },
+    written: (): Answer | null => written,
     mayHaveArrived: () => isSent && written?.leftNothing !== true,
     ledger: {
       ...ledger,

@@ -17,12 +17,7 @@ const AVERAGED = 8
 /** Until many attempts have shown otherwise, the ledger is assumed to be too slow to record anything ahead of a slot. */
 const ATTEMPT_MS = 60_000
 
-export type AttemptSlots = {
-  /** Whether this many more claims of the lane will get slots soon enough for their sendings to be recorded with the claim. */
-  comeSoon(lane: Lane, claims: number): boolean
-  /** @param attempt its `send` records that the claim's write may be sent, and then says whether it may */
-  run<T>(lane: Lane, claim: Claim, attempt: (send: Send) => Promise<T>): Promise<T>
-}
+export type AttemptSlots = ReturnType<typeof openAttemptSlots>
 
 /** @param kept what the write depends on, for later attempts */
 export type Send = (kept?: Kept | null) => Promise<boolean>
@@ -33,14 +28,16 @@ export function openAttemptSlots(
   worker: string,
   slots: Slots,
   catalogue: Catalogue = new Map(),
-): AttemptSlots {
+) {
   const sendings = openSendings(db, worker)
   const lanes = { live: openLane(), bulk: openLane() }
 
   return {
-    comeSoon: (name, claims) =>
+    /** Whether this many more claims of the lane will get slots soon enough for their sendings to be recorded with the claim. */
+    comeSoon: (name: Lane, claims: number) =>
       slots.free(name) >= claims || lanes[name].waiting.size + claims <= slotsSoon(lanes[name]),
-    run(name, claim, attempt) {
+    /** @param attempt its `send` records that the claim's write may be sent, and then says whether it may */
+    run<T>(name: Lane, claim: Claim, attempt: (send: Send) => Promise<T>): Promise<T> {
       const lane = lanes[name]
       lane.waiting.add(claim)
       return slots.run(name, async () => {
@@ -48,7 +45,7 @@ export function openAttemptSlots(
         const running = { since: performance.now(), isSent: false }
         lane.running.add(running)
         try {
-          return await attempt((kept = null) => {
+          return await attempt((kept: Kept | null = null) => {
             running.isSent = true
             return recordWithNext(lane, claim, kept)
           })

@@ -9,14 +9,7 @@ import { type Claim, claimHeads } from './claim.ts'
 import type { Leases } from './leases.ts'
 import type { WakeLoans } from './wake-loans.ts'
 
-export type ClaimNext = {
-  of(subject: string): Promise<Claim | undefined>
-  /**
-   * Claims the next head of a subject whose operation has just ended, unless the worker is stopping, and wakes the
-   * loans that waited for a client's operation.
-   */
-  after(subject: string): Promise<Claim | undefined>
-}
+export type ClaimNext = ReturnType<typeof openClaimNext>
 
 type ClaimRequest = { subject: string; hasEnded: boolean }
 
@@ -33,15 +26,19 @@ export function openClaimNext(
   db: Database,
   worker: string,
   { leases, attemptSlots, watch, wakeLoans, catalogue, isStopping }: ClaimNextContext,
-): ClaimNext {
+) {
   const writingAtOnce = [...catalogue.values()].filter(one => one.writesAtOnce).map(one => one.name)
   const watched = watch.over('claims')
   const claims = groupCommit((requests: ClaimRequest[]) => watched(() => claimEach(requests)), {
     onWaited: watch.waited('claims'),
   })
   return {
-    of: subject => claims.submit({ subject, hasEnded: false }),
-    after: subject => claims.submit({ subject, hasEnded: true }),
+    of: (subject: string) => claims.submit({ subject, hasEnded: false }),
+    /**
+     * Claims the next head of a subject whose operation has just ended, unless the worker is stopping, and wakes the
+     * loans that waited for a client's operation.
+     */
+    after: (subject: string) => claims.submit({ subject, hasEnded: true }),
   }
 
   async function claimEach(requests: ClaimRequest[]): Promise<(Claim | undefined)[]> {

@@ -6,30 +6,26 @@ import { type Claim, claimKey, renewClaims } from './claim.ts'
 /** A write must arrive before the lease ends. */
 const MARGIN_MS = 1_000
 
-export type Leases = {
-  add(claims: Claim[], since: number): void
-  release(claim: Claim): void
-  /** Whether the lease still lasts, by our own clock, because this process may have been suspended meanwhile. */
-  covers(claim: Claim): boolean
-  stop(): void
-}
+export type Leases = ReturnType<typeof keepLeases>
 
 export function keepLeases(
   db: Database,
   worker: string,
   log: Pick<Log, 'error'>,
   renewEveryMs?: number,
-): Leases {
+) {
   const leased = new Map<string, { claim: Claim; until: number }>()
   const onError = asError(log, 'leases of operations could not be renewed')
   const renewal = keepRenewing(renew, onError, renewEveryMs)
 
   return {
-    add(claims, since) {
+    add(claims: Claim[], since: number): void {
       for (const claim of claims) leased.set(claimKey(claim), { claim, until: endOf(since) })
     },
-    release: claim => void leased.delete(claimKey(claim)),
-    covers: claim => performance.now() < (leased.get(claimKey(claim))?.until ?? 0) - MARGIN_MS,
+    release: (claim: Claim) => void leased.delete(claimKey(claim)),
+    /** Whether the lease still lasts, by our own clock, because this process may have been suspended meanwhile. */
+    covers: (claim: Claim) =>
+      performance.now() < (leased.get(claimKey(claim))?.until ?? 0) - MARGIN_MS,
     stop: renewal.stop,
   }
 

@@ -15,18 +15,10 @@ const MAX_BETWEEN_TESTS_MS = 5_000
  */
 const FORGET_AFTER_MS = 120_000
 
-type Failures = {
-  note(subject: string, answer: Answer): void
-  isOutage(): boolean
-  lastError(): string | null
-  /** Only operations can show that the outage is over. True once per pause, which grows with each test. */
-  isRecoveryTestDue(): boolean
-}
-
 /** If more loans than this fail every time, their owners have an outage. */
 const MAX_REMEMBERED = 1_000
 
-export function openFailures(now = () => performance.now()): Failures {
+export function openFailures(now = () => performance.now()) {
   const subjects = new Set<string>()
   /** These failed while others did not: their failures show nothing about the ledger. */
   const byThemselves = new Set<string>()
@@ -41,7 +33,7 @@ export function openFailures(now = () => performance.now()): Failures {
   return {
     isOutage,
     lastError: () => lastError,
-    note(subject, answer) {
+    note(subject: string, answer: Answer): void {
       if (isFailure(answer)) {
         if (isForgotten()) forget()
         // No other call has shown for this long that the ledger works.
@@ -62,7 +54,8 @@ export function openFailures(now = () => performance.now()): Failures {
         forget()
       }
     },
-    isRecoveryTestDue() {
+    /** Only operations can show that the outage is over. True once per pause, which grows with each test. */
+    isRecoveryTestDue(): boolean {
       if (!isOutage() || now() < testAt) return false
       testAt = now() + pauseMs
       pauseMs = Math.min(2 * pauseMs, MAX_BETWEEN_TESTS_MS)

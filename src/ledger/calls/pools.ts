@@ -1,19 +1,13 @@
 import type { Pool } from 'undici'
 
-export type Pools = {
-  use<T>(call: (pool: Pool) => Promise<T>): Promise<T>
-  hasHung(ms: number): boolean
-  reconnect(): void
-  close(): Promise<void>
-  cutOff(): Promise<void>
-}
+export type Pools = ReturnType<typeof openPools>
 
-export function openPools(open: () => Pool): Pools {
+export function openPools(open: () => Pool) {
   const pools = new Set<Pool>()
   let current = next()
 
   return {
-    async use(run) {
+    async use<T>(run: (pool: Pool) => Promise<T>): Promise<T> {
       const { pool, calls } = current
       const call = { at: performance.now() }
       calls.add(call)
@@ -23,8 +17,8 @@ export function openPools(open: () => Pool): Pools {
         calls.delete(call)
       }
     },
-    hasHung: ms => [...current.calls].some(({ at }) => performance.now() - at > ms),
-    reconnect() {
+    hasHung: (ms: number) => [...current.calls].some(({ at }) => performance.now() - at > ms),
+    reconnect(): void {
       const { pool } = current
       current = next()
       void closed(pool)

@@ -18,31 +18,25 @@ import {
  */
 const CACHED_MS = 10_000
 
-/** Days as `YYYY-MM-DD`. */
-export type Calendar = {
-  /** The business date: for the ledger, every later day is in the future. */
-  businessDate(): Promise<string>
-  /** The opening date of the office of new clients; undefined if our user may not read it. */
-  openingDate(): Promise<string | undefined>
-  /** Whether the ledger refuses repayments on closed and overpaid loans; false if our user may not read it. */
-  blocksClosed(): Promise<boolean>
-}
-
+/** Its days are `YYYY-MM-DD`. */
 export function openCalendar(
   ledger: Reader,
   { LEDGER_OFFICE_ID, LEDGER_TIMEZONE }: Pick<Config, 'LEDGER_OFFICE_ID' | 'LEDGER_TIMEZONE'>,
-): Calendar {
+) {
   const switches = cached(CACHED_MS, () => readSwitches(ledger))
   const businessDate = cached(CACHED_MS, () => readBusinessDate(ledger, () => switches(null)))
   const office = cached(CACHED_MS, (id: number) =>
     bodyIfReadable(ledger.read<{ openingDate?: Day }>(ledgerPath(['offices', id]))),
   )
   return {
+    /** The business date: for the ledger, every later day is in the future. */
     businessDate: async () => (await businessDate(null)) ?? today(LEDGER_TIMEZONE),
-    async openingDate() {
+    /** The opening date of the office of new clients; undefined if our user may not read it. */
+    async openingDate(): Promise<string | undefined> {
       const { openingDate } = (await office(LEDGER_OFFICE_ID)) ?? {}
       return openingDate && isoDay(openingDate)
     },
+    /** Whether the ledger refuses repayments on closed and overpaid loans; false if our user may not read it. */
     blocksClosed: async () =>
       configurationIn(await switches(null), CLOSED_LOANS_SWITCH)?.enabled === true,
   }

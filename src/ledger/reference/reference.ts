@@ -1,4 +1,5 @@
 import type { Config } from '../../config/config.ts'
+import { oneAtATime } from '../../queue/one-at-a-time.ts'
 import { misconfigured } from '../answers/misconfigured.ts'
 import { inOneSentence, noPaymentType, noProduct } from '../answers/remedy.ts'
 import type { Ledger } from '../calls/client.ts'
@@ -6,34 +7,24 @@ import { ofNumber } from '../calls/of-asked.ts'
 import { type LedgerPath, ledgerPath } from '../calls/path.ts'
 import type { LoanProduct, ProductWithTerms } from '../loans/product.ts'
 import { CORRECTED_WITHIN_MS, cached } from './cached.ts'
-import { type Calendar, openCalendar } from './calendar.ts'
+import { openCalendar } from './calendar.ts'
 
 type PaymentType = { id: number; name: string }
 const PAYMENT_TYPES = ledgerPath(['paymenttypes'])
 const PRODUCTS = ledgerPath(['loanproducts'])
 
-/** The ledger's lists cannot be queried by name and rarely change, so each is read as a whole and cached. */
-export type ReferenceData = Calendar & {
-  officeId: number
-  findProduct(name: string): Promise<LoanProduct | undefined>
-  /** @throws LedgerTrouble if the ledger lacks it */
-  product(name: string, lender: string): Promise<LoanProduct>
-  /** The product with the terms that it prescribes, as of the last seconds. @throws LedgerTrouble if the ledger lacks it */
-  productWithTerms(id: number): Promise<ProductWithTerms>
-  hasPaymentType(): Promise<boolean>
-  /** The payment type, without which Fineract drops the receipt number. @throws LedgerTrouble if the ledger lacks it */
-  paymentTypeId(): Promise<number>
-}
+export type ReferenceData = ReturnType<typeof openReference>
 
 /** No list is used longer, counted from when its read began: a product may have been replaced by another of its name. */
 const CACHED_MS = 60_000
 /** After this time a newer list is read, so that under load no operation waits for it. */
 const READ_AGAIN_MS = 30_000
 
+/** The ledger's lists cannot be queried by name and rarely change, so each is read as a whole and cached. */
 export function openReference(
   ledger: Ledger,
   settings: Pick<Config, 'LEDGER_OFFICE_ID' | 'LEDGER_PAYMENT_TYPE' | 'LEDGER_TIMEZONE'>,
-): ReferenceData {
+) {
   const products = cachedList<LoanProduct>(ledger, PRODUCTS)
   const paymentTypes = cachedList<PaymentType>(ledger, PAYMENT_TYPES)
   const paymentType = () => paymentTypes(settings.LEDGER_PAYMENT_TYPE)
@@ -41,14 +32,17 @@ export function openReference(
     ...openCalendar(ledger, settings),
     officeId: settings.LEDGER_OFFICE_ID,
     findProduct: products,
-    async product(name, lender) {
+    /** @throws LedgerTrouble if the ledger lacks it */
+    async product(name: string, lender: string): Promise<LoanProduct> {
       const found = await products(name)
       if (found === undefined) throw misconfigured(PRODUCTS, inOneSentence(noProduct(name, lender)))
       return found
     },
+    /** The product with the terms that it prescribes, as of the last seconds. @throws LedgerTrouble if the ledger lacks it */
     productWithTerms: openProducts(ledger),
     hasPaymentType: async () => (await paymentType()) !== undefined,
-    async paymentTypeId() {
+    /** The payment type, without which Fineract drops the receipt number. @throws LedgerTrouble if the ledger lacks it */
+    async paymentTypeId(): Promise<number> {
       const found = await paymentType()
       if (found === undefined)
         throw misconfigured(
@@ -73,7 +67,12 @@ function openProducts(ledger: Ledger) {
 /** A name that is not in the list causes a new read. */
 function cachedList<T extends { name: string }>(ledger: Ledger, path: LedgerPath) {
   let known = { list: new Map<string, T>(), readAt: Number.NEGATIVE_INFINITY }
-  let reading: Promise<void> | undefined
+  // If it fails, the list stays as it was, and the next caller tries again.
+  const read = oneAtATime(async () => {
+    const readAt = performance.now()
+    const { body } = await ledger.read(path)
+    known = { list: new Map((body as T[]).map(one => [one.name, one])), readAt }
+  })
 
   return async (name: string): Promise<T | undefined> => {
     if (isOlderThan(known.list.has(name) ? CACHED_MS : CORRECTED_WITHIN_MS)) await read()
@@ -83,19 +82,5 @@ function cachedList<T extends { name: string }>(ledger: Ledger, path: LedgerPath
 
   function isOlderThan(ms: number): boolean {
     return performance.now() - known.readAt > ms
-  }
-
-  /** Reads the list, one read at a time. If that fails, the list stays as it was, and the next caller tries again. */
-  function read(): Promise<void> {
-    const readAt = performance.now()
-    reading ??= ledger
-      .read(path)
-      .then(({ body }) => {
-        known = { list: new Map((body as T[]).map(one => [one.name, one])), readAt }
-      })
-      .finally(() => {
-        reading = undefined
-      })
-    return reading
   }
 }

@@ -3,17 +3,7 @@ import { openRunningTasks } from './running-tasks.ts'
 export const LANES = ['live', 'bulk'] as const
 export type Lane = (typeof LANES)[number]
 
-export type Slots = {
-  run<T>(lane: Lane, task: () => Promise<T>): Promise<T>
-  /** Gives away the slots of hung tasks, but never of more than this process may run at once. */
-  replace(afterMs: number): void
-  free(lane: Lane): number
-  waiting(lane: Lane): number
-  busy(lane: Lane): number
-  /** Changes the limits. Tasks that are already running continue, even if they are more. */
-  resize(limits: SlotLimits): void
-  most: Readonly<Record<Lane, number>>
-}
+export type Slots = ReturnType<typeof openSlots>
 
 /**
  * While both lanes wait, seven live tasks start per bulk task; otherwise a steady live stream would starve
@@ -21,10 +11,8 @@ export type Slots = {
  */
 const LIVE_PER_BULK = 7
 
-type SlotLimits = { total: number; bulk: number }
-
 /** @param total bulk gets at most half, so that live operations continue even if every other call hangs */
-export function openSlots(total: number): Slots {
+export function openSlots(total: number) {
   const most = { live: total, bulk: bulkOf(total) }
   const busy = { live: 0, bulk: 0 }
   const waiting: Record<Lane, (() => void)[]> = { live: [], bulk: [] }
@@ -32,7 +20,7 @@ export function openSlots(total: number): Slots {
   const turns = openTurns()
 
   return {
-    async run(lane, task) {
+    async run<T>(lane: Lane, task: () => Promise<T>): Promise<T> {
       if (free(lane) === 0 || waiting[lane].length > 0) {
         await new Promise<void>(resolve => waiting[lane].push(resolve))
       } else busy[lane]++
@@ -44,19 +32,21 @@ export function openSlots(total: number): Slots {
         startWaiting()
       }
     },
-    replace(afterMs) {
+    /** Gives away the slots of hung tasks, but never of more than this process may run at once. */
+    replace(afterMs: number): void {
       for (const lane of running.replaceHung(afterMs)) busy[lane]--
       startWaiting()
     },
     free,
-    waiting: lane => waiting[lane].length,
-    busy: lane => busy[lane],
-    resize(limits) {
+    waiting: (lane: Lane) => waiting[lane].length,
+    busy: (lane: Lane) => busy[lane],
+    /** Changes the limits. Tasks that are already running continue, even if they are more. */
+    resize(limits: { total: number; bulk: number }): void {
       most.live = limits.total
       most.bulk = limits.bulk
       startWaiting()
     },
-    most,
+    most: most as Readonly<typeof most>,
   }
 
   function free(lane: Lane): number {

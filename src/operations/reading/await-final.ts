@@ -6,14 +6,7 @@ import type { Database, Row } from '../../database/database.ts'
 /** One query serves all waiting callers, this often, and only while somebody is waiting. */
 const ASK_EVERY_MS = 25
 
-type AwaitFinal = {
-  isFull(): boolean
-  wait(id: string, timeoutMs: number, response: ServerResponse): Promise<void>
-  /** Waits must not delay a stop. */
-  release(): void
-}
-
-export function awaitFinal(db: Database, mostWaiting: number): AwaitFinal {
+export function awaitFinal(db: Database, mostWaiting: number) {
   const waiting = new Map<string, Set<() => void>>()
   let callers = 0
   let isAsking = false
@@ -41,6 +34,7 @@ export function awaitFinal(db: Database, mostWaiting: number): AwaitFinal {
     })
   }
 
+  /** Waits must not delay a stop. */
   function release(): void {
     isReleased = true
     for (const callers of [...waiting.values()]) for (const done of [...callers]) done()
