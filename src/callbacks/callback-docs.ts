@@ -4,6 +4,7 @@ import { nullableText, oneOf, titled } from '../http/fields/schemas.ts'
 import { OperationItem } from '../operations/reading/operation-record.ts'
 import { Payment } from '../payments/payment-record.ts'
 import { MigrationItem } from '../portfolio/migration-record.ts'
+import { capitalised } from '../text/capitalised.ts'
 
 const Operation = Type.Pick(
   OperationItem,
@@ -92,8 +93,4 @@ function callbackOf(type: CallbackType) {
       default: { description: 'Retried' },
     },
   }
-}
-
-function capitalised(word: string): string {
-  return word.slice(0, 1).toUpperCase() + word.slice(1)
 }

@@ -8,6 +8,7 @@ import { closed, only } from '../http/fields/schemas.ts'
 import { takeValues } from '../http/fields/take-values.ts'
 import { type FieldError, FieldErrors, MAX_FIELD_ERRORS } from '../http/problem.ts'
 import { firstPerPath } from '../http/validator.ts'
+import { inPascalCase } from '../text/capitalised.ts'
 
 type OperateRequest = { operation: Operation; data: Data; ignored: string[] | null }
 
@@ -15,16 +16,16 @@ export function operateBody(catalogue: Catalogue) {
   return Type.Union(
     [...catalogue.values()].map(({ name, summary, schema }) =>
       Type.Object(
-        { status: Type.Literal(name), data: { ...schema, title: `${pascalCase(name)}Data` } },
-        { ...closed, title: `${pascalCase(name)}Request`, description: summary },
+        {
+          status: Type.Literal(name),
+          data: { ...schema, title: `${inPascalCase(name.toLowerCase())}Data` },
+        },
+        { ...closed, title: `${inPascalCase(name.toLowerCase())}Request`, description: summary },
       ),
     ),
     { title: 'OperateRequest', discriminator: { propertyName: 'status' } },
   )
 }
-
-const pascalCase = (name: string) =>
-  name.toLowerCase().replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 /** Checks a body only against the operation that it names, so that every error is about that one. */
 export function operateValidator(

@@ -11,6 +11,7 @@ import type { App } from '../../http/app.ts'
 import { only } from '../../http/fields/schemas.ts'
 import { IdParams, Note } from '../../http/fields/text-fields.ts'
 import { findEvents } from '../../payments/reading/find-events.ts'
+import { capitalised } from '../../text/capitalised.ts'
 import { resetDone } from '../accounts/account-forms.ts'
 import { DECISIONS, type DecisionName } from '../bulk/decisions.ts'
 import { matchingList } from '../bulk/matching-list.ts'
@@ -19,7 +20,6 @@ import { amount, type Formats } from '../frame/formats.ts'
 import { type Content, facts, type Html, nothing } from '../frame/html.ts'
 import { type DoneKey, DoneQuery, doneNotice, donePath } from '../frame/notice.ts'
 import { approvalPath, bulkPath, paymentPath } from '../frame/paths.ts'
-import { capital } from '../lists/filter-form.ts'
 import type { PageContext } from '../page-context.ts'
 import { eventList } from '../payments/event-list.ts'
 import { actInWords, words } from '../text/words.ts'
@@ -118,7 +118,7 @@ function shown(members: object, formats: Formats, sumInWords: InWords): [string,
     .map(([name, value]) => {
       const isSum = value !== null && (name === 'amount' || name === 'sum')
       const text = isSum ? sumInWords(String(value)) : inWords(name, value, members, formats)
-      return [capital(words(name)), text]
+      return [capitalised(words(name)), text]
     })
 }
 

@@ -11,12 +11,13 @@ import { newestDays } from '../../books/reconciliation/newest-days.ts'
 import type { App } from '../../http/app.ts'
 import { csvDownload, limitExports } from '../../http/csv-download.ts'
 import { only } from '../../http/fields/schemas.ts'
+import { capitalised } from '../../text/capitalised.ts'
 import { answerPage } from '../frame/answer.ts'
 import { amount, count } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { live, Refresh, refreshLink } from '../frame/live.ts'
 import { urlWith } from '../frame/url.ts'
-import { capital, filterForm } from '../lists/filter-form.ts'
+import { filterForm } from '../lists/filter-form.ts'
 import { column, type ListColumn, numberColumn } from '../lists/list.ts'
 import { firstOf, table } from '../lists/table.ts'
 import type { PageContext } from '../page-context.ts'
@@ -102,7 +103,7 @@ const bookColumns: ListColumn<BookDay>[] = [
   ),
   ...BUCKETS.map(bucket => ({
     name: bucket,
-    title: capital(words(bucket)),
+    title: capitalised(words(bucket)),
     isNumber: true,
     cell: (day: BookDay) => figure(day, bucket),
   })),

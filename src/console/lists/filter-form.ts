@@ -1,5 +1,6 @@
 import { OptionalKind, type TProperties, type TSchema } from '@sinclair/typebox'
 import { html } from 'hono/html'
+import { capitalised } from '../../text/capitalised.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { words } from '../text/words.ts'
 
@@ -20,7 +21,7 @@ type Labels = Record<string, string>
  */
 export function formFields(schemas: TProperties, values: Values, labels: Labels = {}): Html[] {
   return Object.entries(schemas).map(([name, schema]) => {
-    const label = labels[name] ?? capital(words(name))
+    const label = labels[name] ?? capitalised(words(name))
     return field({ name, label, schema, value: values[name] })
   })
 }
@@ -43,5 +44,3 @@ function field({ name, label, schema, value }: Field): Html {
     return html`<option value="${one}" ${chosen}>${words(one)}</option>`
   }
 }
-
-export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)

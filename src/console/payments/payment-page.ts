@@ -11,11 +11,11 @@ import { auditBodies } from '../../payments/reading/audit-bodies.ts'
 import { findAttempts } from '../../payments/reading/find-attempts.ts'
 import { findEvents } from '../../payments/reading/find-events.ts'
 import { foundPayment } from '../../payments/reading/find-payments.ts'
+import { capitalised } from '../../text/capitalised.ts'
 import { actionsOn } from '../audit/actions-on.ts'
 import { answerPage } from '../frame/answer.ts'
 import { live, liveQuery, refreshLink } from '../frame/live.ts'
 import { doneNotice } from '../frame/notice.ts'
-import { capital } from '../lists/filter-form.ts'
 import { attemptsTable } from '../operations/attempts-table.ts'
 import type { PageContext } from '../page-context.ts'
 import { eventList } from './event-list.ts'
@@ -53,7 +53,7 @@ export function paymentPage(app: App, context: PageContext): void {
       actionsOn(db, `${gateway}/${paymentId}`, formats),
     ])
     const refs = isWorthRemembering(config, payment) ? around.refs : []
-    const body = html`<h1>${capital(payment.kind)} ${paymentId}</h1>
+    const body = html`<h1>${capitalised(payment.kind)} ${paymentId}</h1>
 ${doneNotice(done)}
 ${live(
   request.url,

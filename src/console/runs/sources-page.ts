@@ -3,10 +3,10 @@ import { type RawBuilder, sql } from 'kysely'
 import { toRead } from '../../accounts/access/needs.ts'
 import type { Role } from '../../accounts/account.ts'
 import type { App } from '../../http/app.ts'
+import { capitalised } from '../../text/capitalised.ts'
 import { answerPage } from '../frame/answer.ts'
 import { type Content, type Html, nothing } from '../frame/html.ts'
 import { DoneQuery, doneNotice } from '../frame/notice.ts'
-import { capital } from '../lists/filter-form.ts'
 import { cellText, firstOf, table } from '../lists/table.ts'
 import type { PageContext } from '../page-context.ts'
 import { words } from '../text/words.ts'
@@ -67,7 +67,7 @@ export function sourcesPage(app: App, { db, formats }: PageContext): void {
     if (first === undefined) return html`<h2>${title}</h2><p class="hint">None.</p>`
     const columns = Object.keys(first).map(name => ({
       name,
-      title: capital(words(name)),
+      title: capitalised(words(name)),
       ...(isNumber(rows, name) ? { isNumber: true } : { isId: true }),
       cell: (row: Row) => cellOf(row, name),
     }))

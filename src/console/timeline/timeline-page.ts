@@ -12,11 +12,11 @@ import { oneOf, only } from '../../http/fields/schemas.ts'
 import { WITHOUT_NUL } from '../../http/fields/text-fields.ts'
 import { cursorPattern, type Shape } from '../../http/lists/cursor.ts'
 import { whileAsked } from '../../http/while-asked.ts'
+import { capitalised } from '../../text/capitalised.ts'
 import { answerPage } from '../frame/answer.ts'
 import { type Html, link, nothing } from '../frame/html.ts'
 import { live, Refresh, refreshLink } from '../frame/live.ts'
 import { clientPath, loanPath } from '../frame/paths.ts'
-import { capital } from '../lists/filter-form.ts'
 import { column, idColumn } from '../lists/list.ts'
 import { firstOf, table } from '../lists/table.ts'
 import type { PageContext } from '../page-context.ts'
@@ -48,7 +48,7 @@ export function timelinePage(app: App, context: PageContext): void {
       if (request.query.ledger === 'now') await auditLook(context, request, subject)
       const asked = { subject, query: request.query, signal: whileAsked(reply) }
       const body = await timeline(context, request, asked)
-      return answerPage(request, reply, { title: `${capital(kind)} ${subject.id}`, body })
+      return answerPage(request, reply, { title: `${capitalised(kind)} ${subject.id}`, body })
     })
 }
 
@@ -68,7 +68,7 @@ async function timeline(
     subject.kind === 'client' ? loansOfClient(db, catalogue, subject.id) : nothing,
     ledger === 'now' ? ledgerNow(context, subject, signal) : nothing,
   ])
-  return html`<h1>${capital(subject.kind)} ${subject.id}</h1>
+  return html`<h1>${capitalised(subject.kind)} ${subject.id}</h1>
 <p class="bar">${client === null ? nothing : html`<span>Client <a href="${clientPath(client)}">${client}</a></span>`}
 <a role="button" class="secondary outline" href="${path}?ledger=now&amp;refresh=off">What is at the ledger now</a>
 ${subject.kind === 'loan' ? html`<a href="/console/references?loan=${encodeURIComponent(subject.id)}">References</a>` : nothing}

@@ -1,3 +1,4 @@
+import { capitalised } from '../../text/capitalised.ts'
 import type { Received } from '../answers/answer.ts'
 import { connectionReason } from '../answers/connection-error.ts'
 import { codeOf, isOfLedgerShape } from '../answers/error-body.ts'
@@ -40,12 +41,10 @@ export function troubleInAnswer(answer: Received | Error, settings: Urls): Troub
     finding: {
       state: cause === SILENT ? 'unknown' : 'breaks',
       found: `${found} (${seen}; ${setting} is ${settings[setting]})`,
-      remedy: asSentence(remedy),
+      remedy: capitalised(remedy),
     },
   }
 }
-
-export const asSentence = (remedy: string) => remedy.charAt(0).toUpperCase() + remedy.slice(1)
 
 function causeOf(error: Error): Cause {
   const reason = connectionReason(error)

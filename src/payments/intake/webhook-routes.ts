@@ -12,6 +12,7 @@ import { limitConcurrent } from '../../http/connections/connections.ts'
 import { titled } from '../../http/fields/schemas.ts'
 import { invalidField } from '../../http/problem.ts'
 import type { Metrics } from '../../ops/metrics.ts'
+import { inPascalCase } from '../../text/capitalised.ts'
 import { trimmed } from '../../text/trimmed.ts'
 import type { PayloadFields } from '../gateways/gateway.ts'
 import { isObject } from '../gateways/items/exact-json.ts'
@@ -168,7 +169,7 @@ function routeOptions({ name, title, headers }: OpenGateway, { config, webhookCa
     // A gateway may add anything to its URL or body: an event refused for that would be lost.
     validatorCompiler: () => () => true,
     schema: {
-      operationId: `receive${operationName(name)}Event`,
+      operationId: `receive${inPascalCase(name)}Event`,
       'x-refusals': [
         'INVALID_SIGNATURE',
         ...(WEBHOOKS_PER_MINUTE > 0 ? ['TOO_MANY_ATTEMPTS'] : []),
@@ -193,9 +194,6 @@ function routeOptions({ name, title, headers }: OpenGateway, { config, webhookCa
     },
   }
 }
-
-const operationName = (gateway: string) =>
-  gateway.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 /** Whoever copies the URL into a gateway's form may copy a blank with it. */
 const inUrl = ({ query }: FastifyRequest) =>

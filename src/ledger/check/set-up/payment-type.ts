@@ -1,5 +1,5 @@
+import { capitalised } from '../../../text/capitalised.ts'
 import { noPaymentType } from '../../answers/remedy.ts'
-import { asSentence } from '../connection.ts'
 import type { Check } from '../finding.ts'
 import { PAYMENT_TYPES } from '../reads.ts'
 
@@ -14,7 +14,7 @@ export const paymentType: Check = {
     return {
       state: 'breaks',
       found: `${found}; it has ${names || 'none'}`,
-      remedy: asSentence(remedy),
+      remedy: capitalised(remedy),
     }
   },
 }

@@ -1,8 +1,8 @@
 import { dayText, isoDay } from '../../../day.ts'
+import { capitalised } from '../../../text/capitalised.ts'
 import { noProduct } from '../../answers/remedy.ts'
 import { today } from '../../day-format.ts'
 import { wantsTranches } from '../../loans/product.ts'
-import { asSentence } from '../connection.ts'
 import type { Check, CheckedLender, Found } from '../finding.ts'
 import { type ListedProduct, productsIn } from './products.ts'
 
@@ -24,7 +24,7 @@ function findingOn(
   const missing = names.filter(name => !products.some(one => one.name === name))
   if (missing.length > 0) {
     const { found, remedy } = noProduct(missing.join(', '), code)
-    return { state: 'breaks', found, remedy: asSentence(remedy) }
+    return { state: 'breaks', found, remedy: capitalised(remedy) }
   }
   const first = products.find(one => one.name === names[0])
   const refusing = first && refusingEach(first, day)
