@@ -3,10 +3,12 @@ import type { Database } from './database/database.ts'
 import type { WorkerContext, WorkerServices } from './engine/feature.ts'
 import type { OnFinal } from './engine/finish/finish.ts'
 import { FEATURES } from './jobs.ts'
+import { openReference } from './ledger/reference/reference.ts'
+import { operationCatalogue } from './operations/catalogue.ts'
+import { openSetUpBehind } from './operations/set-up-behind.ts'
 import type { Ask } from './ops/health.ts'
 import type { Metrics } from './ops/metrics.ts'
 import { type Job, together } from './queue/job.ts'
-import { workerContext } from './worker-context.ts'
 
 export const allQueues = FEATURES.flatMap(({ queues = [] }) => queues)
 
@@ -22,10 +24,27 @@ export async function prepareAll(db: Database, config: Config): Promise<void> {
 export type Worker = { breakerState(): object; stop: Job['stop'] }
 
 export async function startWorker(services: WorkerServices, config: Config): Promise<Worker> {
-  const onFinal = notifyAll(services.metrics)
-  const context = workerContext({ ...services, config, onFinal }, FEATURES)
-  const { stop } = await startJobs(context)
+  const { stop } = await startJobs(contextOf(services, config))
   return { breakerState: services.ledger.breaker.state, stop }
+}
+
+function contextOf(services: WorkerServices, config: Config): WorkerContext {
+  const { db, ledger, metrics } = services
+  const catalogue = operationCatalogue(config.lenders)
+  const own = FEATURES.flatMap(({ operations }) => operations?.(db, config) ?? [])
+  return {
+    ...services,
+    config,
+    reference: openReference(ledger, config),
+    catalogue,
+    runnable: new Map([
+      ...catalogue,
+      ...own.map(operation => [operation.name, operation] as const),
+    ]),
+    setUpBehind: openSetUpBehind(db, config.LEDGER_TIMEZONE),
+    onFinal: notifyAll(metrics),
+    purges: FEATURES.flatMap(({ purge }) => purge ?? []),
+  }
 }
 
 /** Starts all jobs or none: nobody would stop the jobs of a worker that did not start. */

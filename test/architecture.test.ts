@@ -35,9 +35,8 @@ const STARTERS = [
   'api-context.ts',
   'worker.ts',
   'jobs.ts',
-  'worker-context.ts',
 ]
-const MAX_LOOSE_FILES = 13
+const MAX_LOOSE_FILES = 12
 const MAX_LOOSE_FILES_OF_A_FOLDER = 20
 const MAX_LINES = 300
 const MEDIAN_LINES = 50

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { purgeBulks } from '../../src/console/bulk/purge-bulks.ts'
+import { purgeBulks } from '../../src/console/bulk/bulk-feature.ts'
 import { startTestService } from '../support/service.ts'
 
 t.test('bulk decisions that ended long ago are deleted with their items', async t => {
