@@ -10,12 +10,10 @@ const SECRET_BYTES = 32
 /** The tolerance that the libraries of Standard Webhooks use. */
 const TOLERANCE_SECONDS = 300
 
-type TestReceiver = { url: string; secret: string; close(): Promise<void> }
-
 export async function receiveCallbacks(
   { port, secrets }: { port: number; secrets: string | undefined },
   print: (line: string) => void,
-): Promise<TestReceiver> {
+) {
   const secret = secrets ?? `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`
   const keys = callbackKeys(secret)
   const server = createServer(async (request, response) => {
@@ -31,7 +29,7 @@ export async function receiveCallbacks(
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     secret,
-    close: () => new Promise(resolve => server.close(() => resolve()).closeAllConnections()),
+    close: () => new Promise<void>(resolve => server.close(() => resolve()).closeAllConnections()),
   }
 }
 

@@ -18,10 +18,8 @@ declare module 'fastify' {
   }
 }
 
-type Refuse = (scope: FastifyInstance, methods?: Iterable<string>) => void
-
 /** Call the result after the routes of a scope are registered, in that scope: its hooks come first. */
-export function otherMethods(app: FastifyInstance): Refuse {
+export function otherMethods(app: FastifyInstance) {
   for (const method of EVERY_METHOD)
     if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
   const paths = findMyWay()
@@ -31,7 +29,7 @@ export function otherMethods(app: FastifyInstance): Refuse {
   })
   app.decorate('methodsOf', path => paths.find('GET', path)?.store)
 
-  return (scope, refused) => {
+  return (scope: FastifyInstance, refused?: Iterable<string>): void => {
     const routes = [...added].filter(([url]) => url.startsWith(scope.prefix))
     // Only used methods need a route here: only they could take a path's last segment for an id. QUERY needs one too, because
     // Fastify refuses it with 400 if it has no content type, before it calls `notFound`.

@@ -1,7 +1,5 @@
 import { Gauge, type Registry } from 'prom-client'
 
-type Unanswered = { during<T>(of: string, call: () => Promise<T>): Promise<T> }
-
 type Call = { at: number; endedAt?: number }
 
 /** A call without an answer counts for this long after its end: otherwise, each repeat would begin at 0 again. */
@@ -13,7 +11,7 @@ const HUNG_AFTER_MS = 500
 type Callee = { calls: Set<Call>; silentSince?: number | undefined }
 
 /** The gauge is measured at the scrape, so that a missing answer shows long before its call times out. */
-export function openUnanswered(registers: Registry[]): Unanswered {
+export function openUnanswered(registers: Registry[]) {
   const callees = new Map<string, Callee>([['ledger', { calls: new Set() }]])
   new Gauge({
     name: 'loanops_unanswered_seconds',
@@ -30,7 +28,7 @@ export function openUnanswered(registers: Registry[]): Unanswered {
   })
 
   return {
-    async during(of, call) {
+    async during<T>(of: string, call: () => Promise<T>): Promise<T> {
       const callee = callees.get(of) ?? { calls: new Set() }
       callees.set(of, callee)
       const one: Call = { at: performance.now() }

@@ -5,11 +5,9 @@ import { openCounts } from '../../http/connections/open-counts.ts'
 /** A quarter of the callers that may wait for a hash: nobody fills the line alone. */
 const MAX_OF_ONE_ADDRESS = 25
 
-type AddressLine = <T>(address: string | null, task: () => Promise<T>) => Promise<T>
-
-export function addressLine(): AddressLine {
+export function addressLine() {
   const inLine = openCounts()
-  return async (address, task) => {
+  return async <T>(address: string | null, task: () => Promise<T>): Promise<T> => {
     const key = addressKey(address)
     if (inLine.of(key) >= MAX_OF_ONE_ADDRESS)
       throw new Unavailable('too many logins from one address are waiting')

@@ -154,10 +154,8 @@ function isBefore(at: string, id: string, place: string | undefined): RawBuilder
     < (timestamptz 'epoch' + ${microseconds}::bigint * interval '1 microsecond', ${last}::uuid)`
 }
 
-type Page = { entries: Entry[]; older: Shown | null }
-
 /** The entries of a subject, the newest first. */
-export async function findEntries(db: Database, subject: Subject, shown: Shown): Promise<Page> {
+export async function findEntries(db: Database, subject: Subject, shown: Shown) {
   const [callbacks, actions, operations, payments] = await Promise.all([
     findCallbacks(db, subject, shown),
     findActions(db, subject, shown),

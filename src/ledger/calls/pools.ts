@@ -1,7 +1,5 @@
 import type { Pool } from 'undici'
 
-export type Pools = ReturnType<typeof openPools>
-
 export function openPools(open: () => Pool) {
   const pools = new Set<Pool>()
   let current = next()

@@ -9,7 +9,7 @@ import { connectionReason } from '../answers/connection-error.ts'
 import { isStoredFailure } from '../answers/error-body.ts'
 import { causeOfConnection, inOneSentence } from '../answers/remedy.ts'
 import type { LedgerPath } from './path.ts'
-import { openPools, type Pools } from './pools.ts'
+import { openPools } from './pools.ts'
 
 /** A loan with its schedule has a few hundred KiB; one with thousands of transactions may be larger than this. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024
@@ -50,11 +50,9 @@ export type Request = {
 /** The call was ended on purpose before anything of it was sent. */
 export class NotSent extends Error {}
 
-type Sender = Omit<Pools, 'use'> & { send(request: Request): Promise<Received> }
-
-export function openSender(settings: LedgerSettings): Sender {
+export function openSender(settings: LedgerSettings) {
   const url = new URL(settings.LEDGER_URL)
-  const pools = openPools(() => openPool(url, settings))
+  const { use, ...ofPools } = openPools(() => openPool(url, settings))
   const credentials = `${settings.LEDGER_USERNAME}:${settings.LEDGER_PASSWORD}`
   const headers = {
     authorization: `Basic ${Buffer.from(credentials).toString('base64')}`,
@@ -64,19 +62,13 @@ export function openSender(settings: LedgerSettings): Sender {
     'cache-control': 'no-cache',
   }
 
-  return {
-    send,
-    hasHung: pools.hasHung,
-    reconnect: pools.reconnect,
-    close: pools.close,
-    cutOff: pools.cutOff,
-  }
+  return { ...ofPools, send }
 
   function send(request: Request): Promise<Received> {
     // The pool's timeouts end a call that goes silent; this one ends an answer that trickles in.
     const limited = (call: (signal: AbortSignal) => Promise<Received>) =>
       withTimeLimit(settings.LEDGER_TIMEOUT_MS, call, request.signal)
-    return pools.use(pool => limited(signal => sendOver(pool, request, signal)))
+    return use(pool => limited(signal => sendOver(pool, request, signal)))
   }
 
   async function sendOver(pool: Pool, request: Request, signal: AbortSignal): Promise<Received> {

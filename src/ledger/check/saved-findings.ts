@@ -2,10 +2,8 @@ import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import type { Finding } from './finding.ts'
 
-type Kept = { checkedAt: Date | null; findings: Finding[] }
-
 /** The findings of the last check, by whichever process. */
-export async function savedFindings(db: Database): Promise<Kept> {
+export async function savedFindings(db: Database) {
   const { rows } = await sql<Finding & { checkedAt: Date }>`
     select "check", nullif(lender, '') as lender, state, found, expected, remedy, checked_at as "checkedAt"
       from loanops.ledger_finding order by place`.execute(db)
