@@ -1,8 +1,10 @@
+import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { IMPATIENT } from '../../src/books/apis/gateway-call.ts'
-import { openGatewayApi } from '../../src/books/apis/open-gateway-api.ts'
+import { gatewayOfAccount, openGatewayApi } from '../../src/books/apis/open-gateway-api.ts'
 import { type LeftOut, unlessUnsaid } from '../../src/books/backfill/fetch.ts'
 import { fetchWindow } from '../../src/books/backfill/fetch-window.ts'
+import { savePages } from '../../src/books/backfill/save-pages.ts'
 import { readConfig } from '../../src/config/config.ts'
 import type { GatewayAccount } from '../../src/config/gateway-accounts.ts'
 import type { ApiPage, Window } from '../../src/payments/gateways/gateway-api.ts'
@@ -10,6 +12,8 @@ import { GatewayUnavailable } from '../../src/payments/gateways/items/gateway-er
 import { majorUnits } from '../../src/payments/gateways/items/major-units.ts'
 import { itemOfA, rowOfB } from '../support/books/odd-gateway.ts'
 import { serve } from '../support/http/serve.ts'
+import { capturedA } from '../support/payments/gateway-events.ts'
+import { paymentService, SECRET, sendSigned } from '../support/payments/payments.ts'
 import { testEnv } from '../support/service.ts'
 
 const THREE_DAYS = { from: new Date('2026-02-05T00:00:00Z'), to: new Date('2026-02-08T00:00:00Z') }
@@ -124,5 +128,53 @@ t.test(
     for (const id of ['pay_1', 'pay_2']) t.equal(await unlessUnsaid(leftOut, id, down()), undefined)
     t.same([...leftOut.keys()], ['pay_1', 'pay_2'])
     await t.rejects(unlessUnsaid(leftOut, 'pay_3', down()), /it answered 500/)
+  },
+)
+
+t.test(
+  'the day of a known payment without a loan is asked again while its order fails',
+  async t => {
+    const item = itemOfA('pay_1', { notes: [], order_id: 'order_1' })
+    const url = await serve(t, (request, response) => {
+      const { pathname } = new URL(request.url ?? '', 'http://gateway')
+      if (pathname.startsWith('/v1/orders')) response.statusCode = 500
+      response.end(JSON.stringify({ items: pathname === '/v1/payments' ? [item] : [] }))
+    })
+    const service = await paymentService(t, { GATEWAY_A_WEBHOOK_SECRET: SECRET })
+    await sendSigned(service, capturedA({ id: 'pay_1', notes: {} }))
+    await service.batch()
+    const account: GatewayAccount = {
+      gateway: 'gateway_a',
+      lender: null,
+      url: `${url}/v1`,
+      key: 'key',
+      secret: 'secret',
+    }
+    const config = readConfig(testEnv('postgres://h/d', 'http://h/api/v1', {}))
+    const units = majorUnits({ '': 0.01 })
+    const api = openGatewayApi(config, { account, majorUnits: units, patience: IMPATIENT })
+    t.teardown(() => api.close())
+    const { rows } = await sql<{ id: string }>`
+    insert into core.backfill
+      (id, trigger, gateway, account, window_from, window_to, fetch_from, done_until, attempt, claimed_until)
+    select gen_random_uuid(), 'request', 'gateway_a', '', now(), now(), now(), now(), 1, 'infinity'
+    returning id`.execute(service.db)
+    const claim = { id: rows[0]?.id as string, number: 1, lender: null, fetched: 0 }
+    const times = { fetchFrom: THREE_DAYS.from, doneUntil: THREE_DAYS.from, fetchTo: THREE_DAYS.to }
+    const fetch = {
+      db: service.db,
+      api,
+      account,
+      gateway: gatewayOfAccount(config, account),
+      lenders: config.lenders,
+      claim: { ...claim, ...times },
+      async readPending() {},
+      onMissed() {},
+    }
+    const pages: ApiPage[] = []
+    for (const list of api.lists(THREE_DAYS, true)) for await (const page of list) pages.push(page)
+    t.match(await savePages(fetch, pages, 1), { message: 'it answered 500 to GET orders' })
+    const { rows: stated } = await sql`select from core.statement`.execute(service.db)
+    t.equal(stated.length, 1, 'the payment itself is not left out')
   },
 )

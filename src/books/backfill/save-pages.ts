@@ -8,6 +8,7 @@ import type {
   PaymentStatus,
   Unreadable,
 } from '../../payments/gateways/gateway-api.ts'
+import { GatewayUnavailable } from '../../payments/gateways/items/gateway-errors.ts'
 import { isZero } from '../../payments/gateways/items/shape.ts'
 import { inFixedOrder, saveEvents } from '../../payments/intake/save-events.ts'
 import { type PaymentEvent, UNKNOWN } from '../../payments/payment-event.ts'
@@ -40,8 +41,9 @@ export async function savePages(fetch: Fetch, pages: ApiPage[], count: number) {
     fetch,
     captured.filter(payment => !unverified.includes(payment)),
   )
-  // Where the gateway does not name a loan, they stay as their webhooks have them.
-  others.push(...(await eventsOf(fetch, nameless, new Map(leftOut))))
+  // Where the gateway does not name a loan, they stay as their webhooks have them. What it fails to say is asked again.
+  const unnamed: LeftOut = new Map(leftOut)
+  others.push(...(await eventsOf(fetch, nameless, unnamed)))
   const listed = pages.flatMap(({ returns }) => returns)
   const returns = await withUncaptured(fetch, listed, leftOut)
   const unreadable = pages.flatMap(({ unreadable }) => unreadable)
@@ -65,7 +67,8 @@ export async function savePages(fetch: Fetch, pages: ApiPage[], count: number) {
   })
   crashPoint('backfill.saved')
   if (found > 0) fetch.onMissed(found)
-  const [unsaid] = [...leftOut.values(), ...pages.flatMap(page => page.unsaid ?? [])]
+  const failed = [...unnamed.values()].filter(one => one instanceof GatewayUnavailable)
+  const [unsaid] = [...leftOut.values(), ...failed, ...pages.flatMap(page => page.unsaid ?? [])]
   return unsaid
 }
 
