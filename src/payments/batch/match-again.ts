@@ -42,13 +42,13 @@ async function nextChanges({ db }: Batch): Promise<Changes[]> {
 async function settleNext(batch: Batch, gateway: string, keys: Changes['keys'], after: string) {
   // This waits for whoever still settles with the old references; the look-up itself then delays nobody.
   await batch.db.transaction().execute(lockSettling)
-  const { rows: found } = await sql<{ id: string; gateway_payment_id: string }>`
-    select id, gateway_payment_id
+  const { rows: found } = await sql<{ id: string; paymentId: string }>`
+    select id, gateway_payment_id as "paymentId"
       from core.payments_to_match(${gateway}, ${keys}::text[], ${after},
              ${FOUND_AT_ONCE})`.execute(batch.db)
   for (let i = 0; i < found.length; i += PAYMENTS_AT_ONCE) {
     batch.check()
-    const payments = found.slice(i, i + PAYMENTS_AT_ONCE).map(row => row.gateway_payment_id)
+    const payments = found.slice(i, i + PAYMENTS_AT_ONCE).map(({ paymentId }) => paymentId)
     await batch.db.transaction().execute(async trx => {
       await lockSettling(trx)
       await sql`select core.settle(${gateway}, ${payments}::text[], has_news => true)`.execute(trx)

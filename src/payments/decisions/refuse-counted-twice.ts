@@ -1,11 +1,9 @@
 import { sql } from 'kysely'
 import type { Trx } from '../../database/database.ts'
 import { Conflict } from '../../http/problem.ts'
-import type { PaymentStanding } from '../locked-payment.ts'
+import type { PaymentName, PaymentStanding } from '../locked-payment.ts'
 import type { Booked } from './check-resolution.ts'
 import type { FinalResolution } from './resolution.ts'
-
-type Name = { gateway: string; id: string }
 
 /** Call it while holding the lock for settling. @throws Conflict if another payment stands for the same money */
 export async function refuseCountedTwice(
@@ -28,12 +26,12 @@ export async function refuseCountedTwice(
     await refuseUsedUp(trx, payment, payment.booked, { transaction, loan })
 }
 
-const nameOf = ({ gateway, id }: Name) => `${gateway}/${id}`
+const nameOf = ({ gateway, paymentId }: PaymentName) => `${gateway}/${paymentId}`
 
 /** The payment that this unreadable event is about, or another unreadable event of it that an operator had booked. */
-async function readableTwin(trx: Trx, { id }: PaymentStanding): Promise<Name | undefined> {
-  const { rows } = await sql<Name>`
-    select other.gateway, other.gateway_payment_id as id
+async function readableTwin(trx: Trx, { id }: PaymentStanding): Promise<PaymentName | undefined> {
+  const { rows } = await sql<PaymentName>`
+    select other.gateway, other.gateway_payment_id as "paymentId"
       from core.transaction t
       join core.transaction other
         on other.gateway = core.gateway_of(t) and other.kind = 'payment'
@@ -86,8 +84,8 @@ async function refuseUsedUp(
 
 /** The payment that this transaction of the loan was posted for. */
 async function postedFor(trx: Trx, { id }: PaymentStanding, { transaction, loan }: Place) {
-  const { rows } = await sql<Name>`
-    select gateway, gateway_payment_id as id
+  const { rows } = await sql<PaymentName>`
+    select gateway, gateway_payment_id as "paymentId"
       from core.transaction
      where external_loan_id = ${loan} and ledger_transaction_id = ${transaction} and id <> ${id}
        and state = 'posted'
