@@ -85,7 +85,7 @@ select gateway, settlement_id, lender, settled_at, utr, payments, gross, fees, t
                          where s.source = 'file'
                            and t.gateway_payment_id = s.gateway_payment_id and t.gateway = s.gateway and t.kind = 'payment'
                         offset 0) t on true
-                     where s.settlement_id is not null
+                     where s.settlement_id is not null and s.status <> 'failed'
                        and not exists (select from core.current_settlement_row r
                                         where r.settlement_id = s.settlement_id and r.gateway = s.gateway and r.kind = 'payment'
                                           and r.id = s.gateway_payment_id)

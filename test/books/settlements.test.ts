@@ -257,3 +257,13 @@ t.test('a fetch changes no statement while somebody settles or uploads', async t
     select settlement_id from core.statement where gateway_payment_id = 'pay_1'`.execute(db)
   t.same(saved, [{ settlement_id: 'setl_2' }])
 })
+
+t.test('a payment that a report calls failed is no part of a settlement', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const row = (id: string, status: string) =>
+    `${id},10.00,INR,${status},2026-02-05 10:00:00,1.00,0.18,setl_1,2026-02-07,UTR1`
+  const rows = [row('pay_1', 'captured'), row('pay_2', 'failed')]
+  const path = 'gateway_a/statement?lender=LENDER_02'
+  await uploadStatement(service.url, path, [STATEMENT_HEADER, ...rows].join('\n'))
+  t.match((await find(service, 'utr=UTR1')).settlements, [{ payments: 1, paid_out: '8.82' }])
+})
