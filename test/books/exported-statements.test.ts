@@ -554,3 +554,26 @@ t.test('an export of one gateway is refused as a statement of another gateway', 
     'This is a report of settlements of gateway A, not a report of gateway_b: choose gateway_a as its gateway',
   )
 })
+
+t.test('a part that gateway B’s report neither credits nor debits is an error', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const row = (id: number, type: string, direction: string, amount: string) =>
+    `${id},${type},${direction},INR,2026-02-06 10:00:00,SUCCESS,${amount},${amount},2026-02-07 12:00:00,UTR1,,${id},INR,${amount},0,0,2026-02-05 10:00:00`
+  const { errors } = await upload(
+    service,
+    'gateway_b',
+    B_EVENTS,
+    row(1, 'OTHER_ADJUSTMENT', 'Dr', '7.00'),
+    row(2, 'REFUND', '', '5.00'),
+    row(3, 'PAYMENT', '', '100.00'),
+    row(4, 'OTHER_ADJUSTMENT', 'Debit', '2.00'),
+    row(5, 'OTHER_ADJUSTMENT', '', '-3.00'),
+    row(6, 'OTHER_ADJUSTMENT', '', '0.00'),
+  )
+  const reason = 'Sale Type must be CREDIT or DEBIT'
+  t.same(errors, [
+    { line: 2, reason },
+    { line: 3, reason },
+  ])
+  t.match(await settlements(service, 'UTR1'), [{ adjustments: '-5.00', paid_out: '95.00' }])
+})

@@ -67,7 +67,7 @@ export function rowLayout(place: Place) {
       ...toldApart(layout.format.read(fields, summary.settlements, status), numbered, file),
       isEvent: layout.format.kindField !== undefined,
     }),
-    kindErrors: (fields: CsvFields) => kindErrors(layout, fields),
+    rowErrors: (fields: CsvFields) => rowErrors(layout, fields),
     /** The time of the row's payment: a refused row belongs to that day. */
     timeIn: ({ captured_at, event_time }: CsvFields) =>
       captured_at ?? (event_time && inIndia(event_time)),
@@ -205,10 +205,11 @@ function toldApart(row: ReadRow, numbered: ReturnType<typeof partNumbers>, file:
 }
 
 /** A payment without its kind would be missing in its day, as if it were a fee. */
-function kindErrors({ format, labels }: ReportLayout, fields: CsvFields): string[] {
+function rowErrors({ format, labels }: ReportLayout, fields: CsvFields): string[] {
   const { kindField, columns } = format
   const isNamed = (fields.gateway_payment_id ?? fields.event_id) !== undefined
-  if (kindField === undefined || fields[kindField] !== undefined || !isNamed) return []
+  if (kindField === undefined || fields[kindField] !== undefined || !isNamed)
+    return format.errors?.(fields) ?? []
   return [`${labels.get(kindField) ?? columns[kindField]?.[0]} is required`]
 }
 

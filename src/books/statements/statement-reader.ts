@@ -74,7 +74,7 @@ export function statementReader(place: Place, { withStatuses, save }: Use) {
     const { line, file, misfit, fields, status, rounded } = placed
     if (misfit !== null) return refuse(result, line, [layout.labelled(misfit)])
     const row = layout.read(fields, status, file)
-    const reasons = [...layout.kindErrors(fields), ...errorsOf(row, fields, rounded)]
+    const reasons = [...layout.rowErrors(fields), ...errorsOf(row, fields, rounded)]
     if (reasons.length === 0) reasons.push(...repeats.errors(row, line))
     if (reasons.length === 0) return [repeats.kept(row)]
     return refuse(result, line, reasons.map(layout.labelled), layout.timeIn(fields))

@@ -50,6 +50,8 @@ export type Format = {
   isIndian?: true
   /** Reads a payment's status, if the report has the gateway's own words for it. */
   statusFields?(fields: Fields): StatusFields
+  /** What is wrong with the row, besides its single cells. */
+  errors?(fields: Fields): string[]
   /**
    * @param settlements the id of each settlement, by its UTR, where an earlier section of the file has them
    * @param status what the base model reads from `statusFields`; null for a status that it does not know

@@ -1,4 +1,5 @@
 import type { PaymentStatus } from '../gateway-api.ts'
+import { isZero } from '../items/shape.ts'
 import {
   type Fields,
   type Format,
@@ -46,6 +47,7 @@ export const gatewayBEvents: Format = {
     utr: ['settlement_utr', 'utr'],
   },
   statusFields: row => ({ event_status: row.status?.toUpperCase(), ...collectionOf(row) }),
+  errors: directionErrors,
   read: readEvent,
 }
 
@@ -116,4 +118,14 @@ function readEvent(
           },
     isShared: kind === 'other',
   }
+}
+
+/** A part without its direction would count as if it had been paid out. */
+function directionErrors({ event_type, sale_type = '', event_amount, ...row }: Fields): string[] {
+  const kind = event_type?.toUpperCase() ?? ''
+  const isPart =
+    (row.settlement_id ?? row.utr) !== undefined && !['PAYMENT', 'SETTLEMENT'].includes(kind)
+  const stated = row.paid_out ?? event_amount ?? '0'
+  if (!isPart || isZero(stated) || stated.startsWith('-') || isOfPayout(row.remarks)) return []
+  return /^(credit|debit)$/i.test(sale_type) ? [] : ['sale_type must be CREDIT or DEBIT']
 }
