@@ -577,3 +577,17 @@ t.test('a part that gateway B’s report neither credits nor debits is an error'
   ])
   t.match(await settlements(service, 'UTR1'), [{ adjustments: '-5.00', paid_out: '95.00' }])
 })
+
+t.test('an amount with three decimals is an error where gateway A’s report adds it up', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const row = (id: string, fee: string, tax: string) =>
+    `${id},40000,INR,captured,upi,1,${fee},${tax},2026-02-05T10:00:00`
+  const { errors } = await upload(
+    service,
+    'gateway_a',
+    'id,amount,currency,status,method,captured,fee,tax,created_at',
+    row('pay_1', '1.180', '0.18'),
+    row('pay_2', '1.18', '0.18'),
+  )
+  t.match(errors, [{ line: 2, reason: /^fee must be a number/ }])
+})

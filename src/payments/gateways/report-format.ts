@@ -67,7 +67,7 @@ export type Format = {
 export function less(from: string | undefined, ...others: (string | undefined)[]) {
   const numbers = [from, ...others.map(other => other ?? '0')]
   if (from === undefined) return undefined
-  const odd = numbers.find(text => !/^-?\d+(\.\d+)?$/.test(text ?? ''))
+  const odd = numbers.find(text => !/^-?\d+(\.\d{1,2})?$/.test(text ?? ''))
   if (odd !== undefined) return odd
   return numbers
     .slice(1)
