@@ -8,6 +8,8 @@ import { crashPointsIn } from '../support/process.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
+/** Several times what is saved at once. */
+const ROWS = 10_000
 const row = (id: string) => `${id},1.00,INR,captured,2026-02-05T10:00:00+05:30,,,,,`
 
 t.test('a report whose rows were saved before a process died is in the audit', async t => {
@@ -27,6 +29,19 @@ t.test('a report whose rows were saved before a process died is in the audit', a
        join ops.audit a on a.subject = s.statement_id::text`.execute(service.db)
   const actor = 'internal-token'
   t.same(rows, [{ id: 'pay_1', actor, action: 'statement.begin', file: 'slow.csv' }])
+})
+
+t.test('a report is listed with the rows that were saved before a process died', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const doomed = await startDoomedApi(t, service, 'statement.saved')
+  const csv = [STATEMENT_HEADER, ...Array.from({ length: ROWS }, (_, n) => row(`pay_${n}`))]
+  const path = 'gateway_a/statement?lender=LENDER_02'
+  await uploadStatement(doomed.url, path, csv.join('\n')).catch(() => undefined)
+  await doomed.ended
+  const { statements } = (await service.call('GET', '/api/gateways/gateway_a/statements')).body
+  const [{ rows, valid_rows, invalid_rows }] = statements
+  t.ok(rows > 0 && rows < ROWS)
+  t.same({ valid_rows, invalid_rows }, { valid_rows: rows, invalid_rows: 0 })
 })
 
 t.test('an account that is disabled during a report’s upload saves no further row', async t => {

@@ -1,6 +1,8 @@
 import t from 'tap'
 import { STATEMENT_HEADER, uploadStatement } from '../support/books/statements.ts'
 import { sendFile, startWithConsole } from '../support/console/console.ts'
+import { uploadInParts } from '../support/http/upload-in-parts.ts'
+import { until } from '../support/until.ts'
 
 t.test('an uploaded report is listed, and an operator withdraws it from its page', async t => {
   const service = await startWithConsole(t)
@@ -26,6 +28,29 @@ t.test('an uploaded report is listed, and an operator withdraws it from its page
   t.match(done.text, /Withdrawn by<\/dt><dd>asha\.rao/)
   t.notMatch(done.text, 'Withdraw</button>')
   t.equal((await service.operator(`${page}/withdraw`, {})).status, 404)
+})
+
+t.test('the page of a report says that its upload has not ended, or was interrupted', async t => {
+  const { url, viewer, db } = await startWithConsole(t, { ROLE: 'api' })
+  const parts: [string, string] = [
+    `${STATEMENT_HEADER}\npay_1,7.00,INR,captured,2026-02-05T10:00:00Z,,,,,`,
+    'pay_2,7.00,INR,captured,2026-02-05T10:00:00Z,,,,,',
+  ]
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const path = `${url}/api/gateways/gateway_a/statement?lender=LENDER_02`
+  const uploading = uploadInParts(path, parts, promise)
+  const page = await until(async () => {
+    const [file] = await db.selectFrom('core.statement_file').select('id').execute()
+    return file && `/console/books/statements/${file.id}`
+  }, 'the first row is saved')
+  const said =
+    'The upload has not ended. The first valid rows (1) are saved. If it was interrupted, upload the file as a whole'
+  t.match((await viewer(page)).text, said)
+  t.match((await viewer('/console/books/statements')).text, 'incomplete')
+  resolve()
+  t.equal((await uploading).status, 201)
+  t.notMatch((await viewer(page)).text, 'has not ended')
+  t.notMatch((await viewer('/console/books/statements?gateway=gateway_a')).text, 'incomplete')
 })
 
 t.test('a report sent twice at once is uploaded once, and its page has what was found', async t => {

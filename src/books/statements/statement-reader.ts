@@ -38,7 +38,7 @@ export function statementReader(place: Place, { withStatuses, save }: Use) {
   const repeats = repeatFinder()
   const roundedIn = roundedIds<Placed>(statementFile.ids)
   const refused: Refused = { times: new Set(), isUndated: false }
-  const counts = { rows: 0, valid: 0, days: new Set<string>(), errors: [] as Invalid[] }
+  const counts = { valid: 0, invalid: 0, days: new Set<string>(), errors: [] as Invalid[] }
   const result = { ...counts, refused, ignored: layout.ignored }
 
   return {
@@ -58,13 +58,15 @@ export function statementReader(place: Place, { withStatuses, save }: Use) {
   async function saveAll(valid: ReadRow[]) {
     const rows = result.valid === 0 ? [] : [...validPayouts(layout, result), ...valid]
     if (rows.length === 0) return
-    for (const day of await save(rows, result)) result.days.add(day)
+    const { valid: taken, invalid } = result
+    // Rows that were only read by then count as neither: an interrupted upload keeps these numbers.
+    for (const day of await save(rows, { rows: taken + invalid, valid: taken }))
+      result.days.add(day)
   }
 
   function placedRow(row: CsvRow): Placed[] {
     const { line, file = 0 } = row
     if (layout.isBefore(row)) return []
-    result.rows++
     const { cells, misfit } = fitRow(row, layout.shape())
     const fields = misfit === null ? layout.fieldsIn({ line, cells }) : {}
     return [{ line, file, misfit, fields, statusFields: layout.statusFields(fields) }]
@@ -88,12 +90,12 @@ function list(errors: Invalid[], line: number, reasons: string[]): void {
 /** The payouts of the section before the payments. An invalid one is counted as a row, and belongs to no day. */
 function validPayouts(
   layout: ReturnType<typeof rowLayout>,
-  result: { rows: number; errors: Invalid[] },
+  result: { invalid: number; errors: Invalid[] },
 ): ReadRow[] {
   return layout.takePayouts().flatMap(({ row, line, misfit, of }) => {
     const reasons = misfit === null ? errorsOf(row, {}, []) : [misfit]
     if (reasons.length === 0) return [row]
-    result.rows++
+    result.invalid++
     // What was settled and what was paid out are in one column.
     list(result.errors, line, [...new Set(reasons.map(reason => labelled(of, reason)))])
     return []
@@ -101,11 +103,13 @@ function validPayouts(
 }
 
 function refuse(
-  { errors, refused }: { errors: Invalid[]; refused: Refused },
+  result: { invalid: number; errors: Invalid[]; refused: Refused },
   line: number,
   reasons: string[],
   time?: string,
 ): [] {
+  const { errors, refused } = result
+  result.invalid++
   list(errors, line, reasons)
   const readable = time && paidTimeOf(time)
   if (readable) refused.times.add(readable)

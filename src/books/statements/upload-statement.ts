@@ -19,8 +19,8 @@ import { noteDays } from './statement-days.ts'
 import { statementReader } from './statement-reader.ts'
 
 const MAX_NAMED = 3
-export const UPLOAD_AGAIN =
-  'Upload the corrected file as a whole: its rows replace these, and only then its days are complete'
+export const AS_A_WHOLE = 'as a whole: its rows replace these, and only then its days are complete'
+const UPLOAD_AGAIN = `Upload the corrected file ${AS_A_WHOLE}`
 export const rowsTaken = (rows: number) => `The first valid rows (${rows}) are saved`
 
 export const UploadedStatement = titled('UploadedStatement', {
@@ -59,10 +59,11 @@ export async function uploadStatement(
       keepRefusal(db, statement_id, read.result.errors, reason),
     )
   }
-  const { rows, valid, days, refused, errors, ignored } = read.result
+  const { valid, invalid, days, refused, errors, ignored } = read.result
+  const rows = valid + invalid
   if (rows === 0) throw read.noRows()
   if (valid === 0) throw noneValid(errors)
-  const counts = { rows, valid_rows: valid, invalid_rows: rows - valid }
+  const counts = { rows, valid_rows: valid, invalid_rows: invalid }
   const sha256 = file.sha256()
   const facts = await inTransaction(db, async trx => {
     await requireUploader(trx, asker)

@@ -3,7 +3,7 @@ import { html } from 'hono/html'
 import { toRead } from '../../accounts/access/needs.ts'
 import type { Role } from '../../accounts/account.ts'
 import { findStatement, findUploadOf } from '../../books/statements/find-statements.ts'
-import { rowsTaken, UPLOAD_AGAIN } from '../../books/statements/upload-statement.ts'
+import { AS_A_WHOLE, rowsTaken } from '../../books/statements/upload-statement.ts'
 import { withdrawCall } from '../../books/statements/withdraw-call.ts'
 import type { App } from '../../http/app.ts'
 import { Id } from '../../http/fields/text-fields.ts'
@@ -45,9 +45,9 @@ ${facts([
   ['Withdrawn by', file.withdrawn_by],
   ['Withdrawn', formats.time(withdrawn_at)],
 ])}
-${refusal(
+${whyIncomplete(
+  file,
   errors.find(({ line }) => line === null),
-  file.valid_rows,
 )}
 ${invalidRows(
   errors.filter(({ line }) => line !== null),
@@ -65,11 +65,18 @@ ${await actionsOn(db, id, formats)}
   })
 }
 
+type File = Awaited<ReturnType<typeof findStatement>>
 type RowError = { line: number | null; reason: string }
 
-function refusal(error: RowError | undefined, rows: number): Html {
-  if (error === undefined) return nothing
-  return html`<div class="alert" role="alert"><p>The file was refused: ${error.reason}. ${rowsTaken(rows)}. ${UPLOAD_AGAIN}.</p></div>`
+/** A file without a hash was not read to its end. */
+function whyIncomplete({ file_sha256, withdrawn_at, valid_rows }: File, refused?: RowError): Html {
+  if (file_sha256 !== null || withdrawn_at !== null) return nothing
+  const taken = rowsTaken(valid_rows)
+  const why =
+    refused === undefined
+      ? `The upload has not ended. ${taken}. If it was interrupted, upload the file`
+      : `The file was refused: ${refused.reason}. ${taken}. Upload the corrected file`
+  return html`<div class="alert" role="alert"><p>${why} ${AS_A_WHOLE}.</p></div>`
 }
 
 function invalidRows(errors: RowError[], all: number): Html {

@@ -21,7 +21,7 @@ export function fileColumns<Row extends File>(pathOf: (id: string) => string) {
       title: 'SHA-256',
       cell: ({ file_sha256: sha256 }: Row) =>
         sha256 === null
-          ? null
+          ? 'incomplete'
           : html`<span title="${sha256}">${sha256.slice(0, SHOWN_DIGITS)}…</span>`,
     },
     { name: 'same_as', title: 'Same bytes as', cell: (row: Row) => sameAs(row, pathOf) },
