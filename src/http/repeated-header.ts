@@ -3,6 +3,8 @@ import { FieldErrors } from './problem.ts'
 
 /** A hook that takes equal copies of a header as one. A retry may add it to the one that is there; Node, or a proxy, joins both. */
 export const takeOnce = (name: string) => async (request: FastifyRequest) => {
+  // Node joins copies with a comma; it parses all headers once more to keep them apart.
+  if (!request.raw.headers[name]?.includes(',')) return
   const all = (request.raw.headersDistinct[name] ?? []).flatMap(partsOf)
   if (all.length < 2) return
   const errors = [{ path: `/${name}`, message: 'is sent more than once, with different values' }]

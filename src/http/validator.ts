@@ -59,9 +59,10 @@ export function closeQuery(route: RouteOptions): void {
 
 /** Refuses what cannot be decoded, which would be taken as it is written: a filter by it would truly find nothing. */
 export async function refuseUnreadableQuery({ url, routeOptions }: FastifyRequest) {
+  if (!url.includes('%')) return
   const { querystring } = (routeOptions.schema ?? {}) as { querystring?: TSchema }
   const [, query = ''] = url.split(/\?(.*)/s)
-  if (querystring?.additionalProperties !== false || !query.includes('%')) return
+  if (querystring?.additionalProperties !== false) return
   const errors = query
     .split('&')
     .filter(isUnreadable)
