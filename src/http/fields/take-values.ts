@@ -17,18 +17,20 @@ export function takeValues(schema: TSchema, value: unknown): unknown {
   if (schema.anyOf)
     return schema.anyOf.reduce((inner: unknown, one: TSchema) => takeValues(one, inner), value)
   const { properties = {}, required = [] } = schema
-  const members: [string, unknown][] = []
-  let isAsSent = true
+  let taken: Record<string, unknown> | undefined
   for (const [name, sent] of Object.entries(value)) {
     const of: TSchema | undefined = Object.hasOwn(properties, name) ? properties[name] : undefined
-    const member = of === undefined ? sent : takeValues(of, sent)
-    const isAbsent = member === null || (member === '' && (of as Taken)?.[MAY_BE_EMPTY])
-    const isKept = of === undefined || !isAbsent || required.includes(name)
-    if (isKept) members.push([name, member])
-    isAsSent &&= isKept && member === sent
+    if (of === undefined) continue
+    const member = takeValues(of, sent)
+    const isAbsent = member === null || (member === '' && (of as Taken)[MAY_BE_EMPTY])
+    const isDropped = isAbsent && !required.includes(name)
+    if (!isDropped && member === sent) continue
+    // Most values are taken as they were sent: a copy costs more than all the rest.
+    taken ??= { ...value }
+    if (isDropped) delete taken[name]
+    else taken[name] = member
   }
-  // Most values are taken as they were sent: a copy costs more than all the rest.
-  return isAsSent ? value : Object.fromEntries(members)
+  return taken ?? value
 }
 
 export const trimText = (value: unknown) => (typeof value === 'string' ? trimmed(value) : value)
