@@ -7,7 +7,7 @@ type SignedHeaders = {
 }
 
 /** Signs with every secret in rotation, as Standard Webhooks 1.0 specifies. */
-export function signedHeaders(keys: Buffer[], id: string, body: string, at = new Date()) {
+export function signedHeaders(keys: Buffer[], id: string, body: string, at: Date) {
   const timestamp = String(Math.floor(at.getTime() / 1_000))
   return {
     'webhook-id': id,

@@ -55,23 +55,18 @@ export const claimKey = ({ id, number }: ClaimKey) => `${id}:${number}`
 /** The operation was cancelled before its start, or the lease was lost: the outcome of its attempt is not recorded. */
 export class ClaimGone extends Error {}
 
-type Claimed = {
-  claims: Claim[]
-  /** Subjects of loans that waited for `endedClients`. */
-  readyLoans: string[]
-}
-
 /**
  * @param startable origins whose claims start their attempts at once; those of the types in `writingAtOnce` count as sent
  * @param endedClients client subjects whose operation has just ended
+ * @returns the claims, and the subjects of loans that waited for `endedClients`
  */
 export async function claimHeads(
   db: Database,
   worker: string,
   subjects: string[],
   { startable = ORIGINS, writingAtOnce = [], endedClients = [] }: ClaimOptions = {},
-): Promise<Claimed> {
-  if (subjects.length + endedClients.length === 0) return { claims: [], readyLoans: [] }
+): Promise<{ claims: Claim[]; readyLoans: string[] }> {
+  if (subjects.length + endedClients.length === 0) return claimedIn([])
   const { rows } = await sql<Claim & { readyLoan: string | null }>`${prepared('claim_heads')}
     with head as (
       select o.id
@@ -132,13 +127,10 @@ const tooEarlyKey = lastKey(
 )
 const sentKey = lastKey(sql`may_still_run`, sql`idempotency_key is not null`)
 
-function claimedIn(rows: (Claim & { readyLoan: string | null })[]): Claimed {
-  const claimed: Claimed = { claims: [], readyLoans: [] }
-  for (const row of rows)
-    if (row.readyLoan === null) claimed.claims.push(row)
-    else claimed.readyLoans.push(row.readyLoan)
-  return claimed
-}
+const claimedIn = (rows: (Claim & { readyLoan: string | null })[]) => ({
+  claims: rows.filter(({ readyLoan }) => readyLoan === null),
+  readyLoans: rows.flatMap(({ readyLoan }) => readyLoan ?? []),
+})
 
 type ClaimOptions = {
   startable?: readonly Origin[]
