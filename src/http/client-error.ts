@@ -25,7 +25,9 @@ const notHttp = (reason: string | undefined): Refusal => ({
 const REFUSALS: Record<string, Refusal> = {
   ERR_HTTP_REQUEST_TIMEOUT: TOO_SLOW,
   HPE_HEADER_OVERFLOW: TOO_LONG,
-  HPE_INVALID_URL: notHttp('its URL has a character that must be percent-encoded, as UTF-8'),
+  HPE_INVALID_URL: notHttp(
+    'its URL does not begin with /, or has a character that must be percent-encoded, as UTF-8',
+  ),
   HPE_INVALID_CONSTANT: notHttp(
     'HTTP/1.1 does not follow its URL, in which a blank must be written %20',
   ),

@@ -42,11 +42,11 @@ t.test('bytes that two servers could read as two different requests are refused'
       const detail = new RegExp(`^This is no valid HTTP request: ${reason}`)
       t.match(problemIn(answer), { detail })
     }
-    for (const [id, reason] of [
-      ['रमेश', 'its URL has a character that must be percent-encoded'],
-      ['L 1', 'HTTP/1.1 does not follow its URL, in which a blank must be written %20'],
+    for (const [target, reason] of [
+      ['/रमेश', 'its URL does not begin with /, or has a character that must be percent-encoded'],
+      ['healthz', 'its URL does not begin with /'],
+      ['/L 1', 'HTTP/1.1 does not follow its URL, in which a blank must be written %20'],
     ]) {
-      const target = `/api/ledger/operations?external_id=${id}`
       const answer = await raw(`GET ${target} HTTP/1.1\r\n${HEAD}\r\n`)
       t.match(problemIn(answer), { detail: new RegExp(`${reason}`) })
     }
