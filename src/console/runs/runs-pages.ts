@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
 import { sql } from 'kysely'
 import { MAX_BACKFILL_DAYS } from '../../books/backfill/request-backfill-now.ts'
+import { STATEMENT_LIMIT } from '../../books/statements/statement-file.ts'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
 import type { App } from '../../http/app.ts'
@@ -101,7 +102,7 @@ function gatewayForms({ gateways, lenders }: Config): Html {
 <form method="post" action="/console/statements" enctype="multipart/form-data" data-upload><h3>Upload a gateway’s report</h3>${choice}
 <label>Lender <select name="lender">${codes}</select></label>
 <label>File <input type="file" name="file" accept=".csv,text/csv" required></label>
-<p><small>Each day of its valid rows then counts as complete, and a day with a refused row as partial. <a href="/console/statements/template.csv" download>Template</a> <a href="/console/books/statements">Uploaded reports</a></small></p>
+<p><small>CSV with a header row, at most ${STATEMENT_LIMIT.text}. Each day of its valid rows then counts as complete, and a day with a refused row as partial. <a href="/console/statements/template.csv" download>Template</a> <a href="/console/books/statements">Uploaded reports</a></small></p>
 <progress hidden aria-label="Sent"></progress><p role="status"></p>
 <button type="submit" class="secondary">Upload</button></form>
 </div>`
