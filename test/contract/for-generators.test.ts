@@ -137,6 +137,17 @@ t.test('/openapi.json is written so that generators in every language understand
   })
 })
 
+t.test('a day has no pattern in /openapi-3.0.json, where generators make a date of it', async t => {
+  const { call } = await startTestService(t, { ROLE: 'api', DOCS_ENABLED: 'true' })
+  const days: object[] = []
+  JSON.stringify((await call('GET', '/openapi-3.0.json')).body, (_, value) => {
+    if (value?.format === 'date') days.push(value)
+    return value
+  })
+  t.ok(days.length > 5)
+  for (const day of days) t.notOk('pattern' in day)
+})
+
 t.test(
   'the patterns of /openapi-3.0.json have only ASCII, as Ruby wants, and match ids',
   async t => {

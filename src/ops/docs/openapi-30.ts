@@ -11,8 +11,16 @@ function inOld(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inOld)
   if (typeof value !== 'object' || value === null) return value
   const members: Members = {}
-  for (const [name, member] of Object.entries(value)) Object.assign(members, asOld(name, member))
+  for (const [name, member] of Object.entries(withoutDaysPattern(value)))
+    Object.assign(members, asOld(name, member))
   return members
+}
+
+/** Generators read a day as a date, and openapi-generator's PHP, Ruby and C# then cannot match it against a pattern. */
+function withoutDaysPattern(value: object): object {
+  if (!('format' in value && value.format === 'date')) return value
+  const { pattern: _, ...rest } = value as Members
+  return rest
 }
 
 function asOld(name: string, member: unknown): Members {
