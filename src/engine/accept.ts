@@ -132,13 +132,12 @@ async function insertQuietly(
   // earlier operation that is not visible yet. The aggregate holds all locks before the first row is
   // numbered; names with equal hashes share one.
   const { rows } = await sql<{ held: string[] }>`${prepared(name)}
-    with hashes as (
-      select hashtext(name) as hash, array_agg(name) as names from unnest((select ${names}::text[])) as locked (name)
-       group by 1 order by 1
+    with named as (
+      select name, hashtext(name) as hash from unnest((select ${names}::text[])) as given (name) order by hash
     ), locked as materialized (
-      select names, ${isWaiting ? waiting : trying} as is_ours from hashes
+      select name, ${isWaiting ? waiting : trying} as is_ours from named
     ), intake as materialized (
-      select coalesce(array_agg(name) filter (where not is_ours), '{}') as held from locked cross join unnest(names) as name
+      select coalesce(array_agg(name) filter (where not is_ours), '{}') as held from locked
     ), wake_ups as (${await insertingJobs(boss, queueOf(origin), wakes)}
     ), inserted as (
       ${insertingRows(origin, operations)}
