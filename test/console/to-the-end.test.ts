@@ -4,7 +4,7 @@ import type { Database } from '../../src/database/database.ts'
 import { type Browse, startWithConsole } from '../support/console/console.ts'
 
 const DAY = '2026-02-05'
-const OF_DAY = `from=${DAY}&to=${DAY}`
+const OF_DAY = `from=${DAY}&to=${DAY}&lender=LENDER_02`
 /** An export loads this many at once. It is a multiple of a page. */
 const HELD = 500
 const POSTED = 3
