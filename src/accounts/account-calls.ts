@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Act } from '../config/acts.ts'
 import type { Database, Row, Trx } from '../database/database.ts'
 import { asJson } from '../http/as-json.ts'
-import { type Account, knownAccount, type Role } from './account.ts'
+import { type Account, type Role, readAccount } from './account.ts'
 import { type ActCall, type Facts, factsAbout } from './approvals/act-call.ts'
 import type { Asker } from './audit.ts'
 import { disableAccount, resetPassword, unlockAccount } from './change-account.ts'
@@ -40,7 +40,7 @@ export function accountCalls(hash: (password: string) => Promise<string>) {
       return { password, hash: await hash(password) }
     },
     async act(db, asker, { username }, { password, hash }) {
-      await resetPassword(db, asker, await knownAccount(db, username), hash)
+      await resetPassword(db, asker, await readAccount(db, username), hash)
       return password
     },
     answer: async (_, password) => ({ status: 200, body: { password } }),
@@ -61,13 +61,13 @@ function changeCall(
     name: act,
     acts: [act],
     factsOf: (trx, { username }) => accountFacts(trx, act, username),
-    act: async (db, asker, { username }) => change(db, asker, await knownAccount(db, username)),
+    act: async (db, asker, { username }) => change(db, asker, await readAccount(db, username)),
     answer: async () => ({ status: 204, body: null }),
   }
 }
 
 async function accountFacts(trx: Trx, act: Act, named: string): Promise<Facts> {
-  const { id, username } = await knownAccount(trx, named)
+  const { id, username } = await readAccount(trx, named)
   const { rows } = await sql<Row<'loanops.account', 'role' | 'disabled_at' | 'token_generation'>>`
     select role, disabled_at, token_generation from loanops.account where id = ${id}
      for update`.execute(trx)

@@ -36,7 +36,7 @@ export async function findAccount(db: Database, username: string): Promise<Accou
 }
 
 /** @throws NotFound */
-export async function knownAccount(db: Database, username: string): Promise<Account> {
+export async function readAccount(db: Database, username: string): Promise<Account> {
   const account = await findAccount(db, username)
   if (account === undefined) throw new NotFound(`No account ${username}`)
   return account

@@ -20,7 +20,7 @@ export type LedgerReport = {
   pause: string | null
   /** That something in front of the ledger refuses writes, or `not_known`. */
   in_front: string | null
-  /** The findings of the last check of the ledger’s set-up that are not `ok`; or `not_known`. */
+  /** The findings of the last check of the ledger's set-up that are not `ok`; or `not_known`. */
   findings: { check: string; lender: string | null; state: string }[] | 'not_known'
 }
 export type Health = () => Promise<Readiness>

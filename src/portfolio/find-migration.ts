@@ -38,7 +38,7 @@ export function listMigrations(db: Database, query: MigrationsQuery) {
   return view.page(db, query, wanted)
 }
 
-export async function findLayout(db: Database, id: string): Promise<FileLayout> {
+export async function readLayout(db: Database, id: string): Promise<FileLayout> {
   const layout = sql<Row<'loanops.migration', keyof FileLayout>>`
     select id, columns, delimiter from loanops.migration where id = ${id} and status <> 'uploading'`
   return rowById(db, id, `No migration ${id}`, layout)

@@ -7,7 +7,7 @@ import { type Database, logLosses, openDatabase } from '../database/database.ts'
 import type { Catalogue } from '../engine/operation.ts'
 import { limitConcurrent } from '../http/connections/connections.ts'
 import { backgroundDeletion } from './delete-rows.ts'
-import { findLayout } from './find-migration.ts'
+import { readLayout } from './find-migration.ts'
 import { migrationKinds } from './kinds/kinds.ts'
 import { portfolioCalls } from './portfolio-calls.ts'
 import { cancelRun } from './run/cancel-run.ts'
@@ -66,7 +66,7 @@ export function openPortfolio(context: Context, log: FastifyBaseLogger) {
     calls: portfolioCalls({ forRuns, deletion }),
     cancel: (id: string, asker: Asker) => cancelRun(forRuns, id, asker),
     async download(id: string, file: keyof typeof DOWNLOADS, asker: Asker) {
-      const layout = await findLayout(db, id)
+      const layout = await readLayout(db, id)
       const detail = { file }
       await auditAlone(db, { ...asker, action: 'migration.download', subject: layout.id, detail })
       return Readable.from(DOWNLOADS[file](forRuns, layout))

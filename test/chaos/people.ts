@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fastify } from 'fastify'
 import { sql } from 'kysely'
-import { knownAccount } from '../../src/accounts/account.ts'
+import { readAccount } from '../../src/accounts/account.ts'
 import { approvalsFeature } from '../../src/accounts/approvals/approvals-feature.ts'
 import { registerAccount } from '../../src/accounts/register.ts'
 import { accessTokens, issueToken } from '../../src/accounts/tokens/access-token.ts'
@@ -116,7 +116,7 @@ async function bearersOf(db: Database, databaseUrl: string): Promise<string[]> {
   const bearers: string[] = []
   for (const username of PEOPLE) {
     await registerAccount(db, asker, { username, passwordHash: null, role: 'operator' })
-    bearers.push(`Bearer ${issueToken(app, await knownAccount(db, username))}`)
+    bearers.push(`Bearer ${issueToken(app, await readAccount(db, username))}`)
   }
   return bearers
 }

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import t from 'tap'
-import { loadHistory } from '../../src/console/home/history.ts'
+import { readHistory } from '../../src/console/home/history.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
 
 t.test('the overview counts a portfolio’s rows when they are accepted, and only then', async t => {
@@ -16,7 +16,7 @@ t.test('the overview counts a portfolio’s rows when they are accepted, and onl
      cross join lateral generate_series(1, times) n
      order by ago desc`.execute(db)
   const found = async () => {
-    const { acceptedLastMinute, buckets } = await loadHistory(db, 'Asia/Kolkata')
+    const { acceptedLastMinute, buckets } = await readHistory(db, 'Asia/Kolkata')
     const inSteps = buckets.map(({ accepted }) => accepted).filter(count => count > 0)
     return { acceptedLastMinute, inSteps }
   }

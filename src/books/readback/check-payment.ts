@@ -4,7 +4,7 @@ import { type Database, inTransaction } from '../../database/database.ts'
 import { type ForCaller, readForCaller } from '../../ledger/calls/read-for-caller.ts'
 import type { Metrics } from '../../ops/metrics.ts'
 import type { PaymentName } from '../../payments/locked-payment.ts'
-import { foundPayment } from '../../payments/reading/find-payments.ts'
+import { readNamedPayment } from '../../payments/reading/find-payments.ts'
 import { ALWAYS, isReadBack, postedTo } from './posted-payments.ts'
 import { readRepayments } from './read-repayments.ts'
 import { countFound } from './readback-feature.ts'
@@ -18,7 +18,7 @@ export type PaymentCheckContext = ForCaller & {
 
 export async function checkPayment(context: PaymentCheckContext, name: PaymentName, asker: Asker) {
   const { db, config, metrics } = context
-  const { id, payment } = await foundPayment(db, name)
+  const { id, payment } = await readNamedPayment(db, name)
   const subject = `${name.gateway}/${name.paymentId}`
   await auditAlone(db, { ...asker, action: 'payment.check', subject })
   const { kind, external_loan_id: loan } = payment
@@ -27,5 +27,5 @@ export async function checkPayment(context: PaymentCheckContext, name: PaymentNa
   const wanted = posted.filter(one => one.id === id)
   const findings = await readForCaller(context, ledger => readRepayments(ledger, loan, wanted))
   countFound(metrics)(await inTransaction(db, trx => recordFindings(trx, findings)))
-  return (await foundPayment(db, { ...name, kind })).payment
+  return (await readNamedPayment(db, { ...name, kind })).payment
 }

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
 import { forAdmins, toDo } from '../../accounts/access/needs.ts'
-import { knownAccount, ROLES } from '../../accounts/account.ts'
+import { ROLES, readAccount } from '../../accounts/account.ts'
 import { NewPassword, Username } from '../../accounts/credentials.ts'
 import type { Row } from '../../database/database.ts'
 import type { App } from '../../http/app.ts'
@@ -52,13 +52,13 @@ export async function accountsPage(app: App, context: PageContext): Promise<void
 
   app.get('/accounts/:username/disable', ofOne, async (request, reply) => {
     const { username } = request.params
-    const account = await knownAccount(db, username)
+    const account = await readAccount(db, username)
     const body = disableConfirmation(account.username, request.user.name)
     return answerPage(request, reply, { title: 'Disable an account', body })
   })
 
   app.get('/accounts/:username/reset', ofOne, async (request, reply) => {
-    const account = await knownAccount(db, request.params.username)
+    const account = await readAccount(db, request.params.username)
     const body = resetConfirmation(account.username)
     return answerPage(request, reply, { title: 'Reset a password', body })
   })

@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import { askerOf } from '../../accounts/access/actor.ts'
-import { knownAccount } from '../../accounts/account.ts'
+import { readAccount } from '../../accounts/account.ts'
 import { endOtherTokens } from '../../accounts/change-account.ts'
 import { AttemptedPassword, NewPassword } from '../../accounts/credentials.ts'
 import { InvalidCredentials } from '../../accounts/sign-on/login.ts'
@@ -26,7 +26,7 @@ const config = { needs: 'own', isForOneTimePassword: true } as const
 
 export function passwordPage(app: App, { accounts, db }: PageContext): void {
   app.get('/password', { schema: pageSchema, config }, async (request, reply) => {
-    const { passwordHash } = await knownAccount(db, request.user.name)
+    const { passwordHash } = await readAccount(db, request.user.name)
     const body = page(request.query.done, request.mustChangePassword, passwordHash !== null)
     return answerPage(request, reply, { title: 'Password', body })
   })

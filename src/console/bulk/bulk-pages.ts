@@ -18,7 +18,7 @@ import { operationFilters } from '../lists/operation-filters.ts'
 import { paymentFilters } from '../lists/payment-filters.ts'
 import type { PageContext } from '../page-context.ts'
 import { bulkCall } from './bulk-call.ts'
-import { type Bulk, countItems, findBulk, isMade, MAX_BULK_ITEMS, stopBulk } from './bulk-store.ts'
+import { type Bulk, countItems, isMade, MAX_BULK_ITEMS, readBulk, stopBulk } from './bulk-store.ts'
 import { confirmation } from './confirmation.ts'
 import { DECISION_NAMES, DECISIONS } from './decisions.ts'
 import { matchingItems } from './matching-items.ts'
@@ -67,7 +67,7 @@ export function bulkPages(app: App, context: PageContext): void {
   })
 
   app.get('/bulk/:id', toRead(progressSchema), async (request, reply) => {
-    const bulk = await findBulk(db, request.params.id)
+    const bulk = await readBulk(db, request.params.id)
     const body = bulkProgress(bulk, request, formats)
     return answerPage(request, reply, { title: 'Bulk action', body })
   })

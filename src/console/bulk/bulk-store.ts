@@ -120,7 +120,7 @@ export function createBulk(
   })
 }
 
-export async function findBulk(db: Database, id: string): Promise<Bulk> {
+export async function readBulk(db: Database, id: string): Promise<Bulk> {
   const bulk = sql<Bulk>`
     select b.id, b.decision, b.filter, b.note, b.actor, b.status, b.created_at as "createdAt", b.ended_at as "endedAt",
            i.total, i.done, i.refused,

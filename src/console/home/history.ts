@@ -23,7 +23,7 @@ export type History = {
 const timedIds = sql`id < core.first_id_at(now() + interval '1 day') and origin <> 'migration'`
 
 /** The history in steps of ten minutes. */
-export async function loadHistory(db: Database, timeZone: string): Promise<History> {
+export async function readHistory(db: Database, timeZone: string): Promise<History> {
   const step = sql`make_interval(mins => ${BUCKET_MINUTES})`
   const { rows } = await sql<TimeBucket>`
     with ended as (

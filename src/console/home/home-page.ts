@@ -19,7 +19,7 @@ import { sharedLoad } from '../lists/shared-load.ts'
 import type { PageContext } from '../page-context.ts'
 import { localTime } from '../text/local-time.ts'
 import { charts } from './charts.ts'
-import { loadState, type State } from './state.ts'
+import { readState, type State } from './state.ts'
 import { tiles } from './tiles.ts'
 
 const FRESH_MS = 2_000
@@ -70,7 +70,7 @@ ${ledgerForms(state, context.formats, request.user.role)}`
 type Loaded = { state: State; above: Html; below: Html }
 
 async function load(context: PageContext): Promise<Loaded> {
-  const state = await loadState(context)
+  const state = await readState(context)
   return { state, above: charts(state.history), below: tiles(state, context.formats) }
 }
 

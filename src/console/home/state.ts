@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Database, Row } from '../../database/database.ts'
 import { MAX_COUNTED } from '../lists/count.ts'
 import type { PageContext } from '../page-context.ts'
-import { loadHistory } from './history.ts'
+import { readHistory } from './history.ts'
 import { lastRuns } from './last-runs.ts'
 
 /** Counting more takes too long; beyond this, the sizes of the groups are lower bounds. */
@@ -10,9 +10,9 @@ const MAX_UNFINISHED = 5_000
 
 export type Group = { name: string | null; count: number }
 type Pause = Row<'loanops.ledger_pause', 'reason' | 'since' | 'until'>
-export type State = Awaited<ReturnType<typeof loadState>>
+export type State = Awaited<ReturnType<typeof readState>>
 
-export async function loadState({
+export async function readState({
   db,
   health,
   config,
@@ -28,7 +28,7 @@ export async function loadState({
     receiver: ifRead(receiverState(db)),
     behind: groups(BEHIND),
     runs: ifRead(lastRuns(db)),
-    history: ifRead(loadHistory(db, config.LEDGER_TIMEZONE)),
+    history: ifRead(readHistory(db, config.LEDGER_TIMEZONE)),
   })
 }
 

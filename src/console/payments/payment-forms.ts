@@ -119,7 +119,7 @@ ${
 <button type="submit">Resolve</button></form>`
 }
 
-/** Browsers send the form for no outcome while it has an amount that no call takes. One of another currency is not the loan’s. */
+/** Browsers send the form for no outcome while it has an amount that no call takes. One of another currency is not the loan's. */
 function amountToPost({ amount, reason }: PaymentItem): string {
   if (amount === null || reason === 'currency_mismatch') return ''
   return /^(\d+(?:\.\d{1,2})?)0*$/.exec(amount)?.[1] ?? ''

@@ -10,7 +10,7 @@ import { kindQuery, PaymentParams as params } from '../../payments/payment-recor
 import { auditBodies } from '../../payments/reading/audit-bodies.ts'
 import { findAttempts } from '../../payments/reading/find-attempts.ts'
 import { findEvents } from '../../payments/reading/find-events.ts'
-import { foundPayment } from '../../payments/reading/find-payments.ts'
+import { readNamedPayment } from '../../payments/reading/find-payments.ts'
 import { capitalised } from '../../text/capitalised.ts'
 import { actionsOn } from '../audit/actions-on.ts'
 import { answerPage } from '../frame/answer.ts'
@@ -43,7 +43,7 @@ export function paymentPage(app: App, context: PageContext): void {
     const stated = await statedOnly(context, name)
     if (stated !== undefined)
       return answerPage(request, reply, { title: `${gateway} ${paymentId}`, body: stated })
-    const { id, version, payment } = await foundPayment(db, name)
+    const { id, version, payment } = await readNamedPayment(db, name)
     const withBodies = bodies === 'true'
     if (withBodies) await auditBodies(db, askerOf(request), payment)
     const [events, attempts, around, actions] = await Promise.all([

@@ -28,7 +28,7 @@ const SETTING: Record<Step, keyof Urls> = {
 
 type Trouble = { step: Step; finding: Found }
 
-/** The finding of the first call. @returns undefined if it got through to the ledger’s own checks of a request */
+/** The finding of the first call. @returns undefined if it got through to the ledger's own checks of a request */
 export function troubleInAnswer(answer: Received | Error, settings: Urls): Trouble | undefined {
   const cause = answer instanceof Error ? causeOf(answer) : causeIn(answer)
   // Permissions have a check of their own, which names them.

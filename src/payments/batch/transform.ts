@@ -11,7 +11,7 @@ import { noteError } from './note-error.ts'
 
 /** Enough rows to spread the fixed cost of a transaction, and few enough to end within a second. */
 const ROWS_AT_ONCE = 5_000
-/** If more rows break the database’s constraints, something other than these rows is wrong. */
+/** If more rows break the database's constraints, something other than these rows is wrong. */
 const MAX_STUCK = 10
 
 /** `stuck`: the rows that break a constraint, which wait for the next batch and delay no other row. */

@@ -10,7 +10,7 @@ import type { ForCaller } from '../../ledger/calls/read-for-caller.ts'
 import type { Log } from '../../log/log.ts'
 import type { PaymentName } from '../locked-payment.ts'
 import type { PaymentKind } from '../payment-record.ts'
-import { foundPayment } from '../reading/find-payments.ts'
+import { readNamedPayment } from '../reading/find-payments.ts'
 import type { ReferenceKind } from '../references/reference-record.ts'
 import { assign } from './assign.ts'
 import { decisionFacts } from './payment-facts.ts'
@@ -43,7 +43,7 @@ export function paymentCalls(context: Context) {
   const { db, boss, log, config } = context
   const answer = async (request: Named, name = nameOf(request)) => ({
     status: 200,
-    body: (await foundPayment(db, name)).payment,
+    body: (await readNamedPayment(db, name)).payment,
   })
 
   const assignCall: AssignCall = {

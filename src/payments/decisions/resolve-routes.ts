@@ -9,7 +9,7 @@ import { Note } from '../../http/fields/text-fields.ts'
 import { bodyIsCheckedLater } from '../../http/validator.ts'
 import { kindQuery, Payment, PaymentParams } from '../payment-record.ts'
 import { IfMatch, PRECONDITION_REFUSALS } from '../precondition.ts'
-import { foundPayment } from '../reading/find-payments.ts'
+import { readNamedPayment } from '../reading/find-payments.ts'
 import { noteOn } from './note.ts'
 import { paymentCalls } from './payment-calls.ts'
 import { PaymentResolution, resolutionValidator } from './resolution.ts'
@@ -60,6 +60,6 @@ export function resolveRoutes(app: App, context: Context): void {
     const { gateway, gateway_payment_id: paymentId } = request.params
     const name = { gateway, paymentId, ...request.query }
     const { kind } = await noteOn(db, name, request.body.note, askerOf(request))
-    return (await foundPayment(db, { ...name, kind })).payment
+    return (await readNamedPayment(db, { ...name, kind })).payment
   })
 }

@@ -11,7 +11,7 @@ import type { PaymentEvent } from '../payment-event.ts'
 import { deadEventQueue, eventQueue } from '../queue.ts'
 
 /** This time-out is below the statement's own limit; the job is retried. */
-const LOCK_TIMEOUT = '3s'
+const LOCK_TIMEOUT_MS = 3_000
 
 type SaveOptions = { onRepeats(gateway: string, repeats: number): void; log: Pick<Log, 'error'> }
 
@@ -62,7 +62,7 @@ async function save(db: Database, events: PaymentEvent[], options: SaveOptions):
 
 export async function saveEvents(trx: Trx, events: PaymentEvent[]) {
   const repeats: { gateway: string; count: number }[] = []
-  await sql`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`.execute(trx)
+  await sql`set local lock_timeout = ${sql.lit(LOCK_TIMEOUT_MS)}`.execute(trx)
   for (const [, ofStore] of inFixedOrder(Map.groupBy(events, storeOf))) {
     const [{ lender, gateway }] = ofStore as [PaymentEvent]
     const { rows } = await sql<{ store: string }>`

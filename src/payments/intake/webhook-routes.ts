@@ -75,7 +75,7 @@ export function webhookRoutes(app: App, context: Context): void {
     const { headers } = request.raw
     const from = { address: addressOf(request), gateway: gateway.name }
     const check = (lender: string) => checkSignature(lenders, gateway, { lender, body, headers })
-    // Only the body says whose event it is, and a stranger’s megabyte may take half a second to parse.
+    // Only the body says whose event it is, and a stranger's megabyte may take half a second to parse.
     const isSigned = () => check(UNKNOWN).verifiedBy !== null
     const isCounted = await limit({ ...from, lender: UNKNOWN, isSigned })
     const event = jsonObject(body)

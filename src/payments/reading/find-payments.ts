@@ -44,7 +44,7 @@ export async function findPayments(db: Database, query: PaymentQuery, timeZone: 
   return { page: page.map(asJson<Static<typeof Payment>>), next_cursor }
 }
 
-export async function foundPayment(db: Database, name: PaymentName) {
+export async function readNamedPayment(db: Database, name: PaymentName) {
   const { gateway, paymentId, kind } = name
   const { rows } = await sql<PaymentRow & { version: string }>`
     select p.id, (select core.version_of(t) from core.transaction t where t.id = p.id) as version, ${columns}

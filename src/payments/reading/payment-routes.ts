@@ -12,7 +12,7 @@ import { etagOf } from '../precondition.ts'
 import { auditBodies } from './audit-bodies.ts'
 import { findAttempts } from './find-attempts.ts'
 import { findEvents } from './find-events.ts'
-import { findPayments, foundPayment } from './find-payments.ts'
+import { findPayments, readNamedPayment } from './find-payments.ts'
 import { PaymentWithHistory } from './history-record.ts'
 import { paymentFilter } from './payment-filter.ts'
 import { PaymentTotal, summarizePayments } from './summarize-payments.ts'
@@ -80,7 +80,7 @@ export async function paymentRoutes(app: App, { forReads: db, config }: Context)
       const { gateway, gateway_payment_id: paymentId } = request.params
       const { bodies, ...query } = request.query
       const withBodies = bodies === 'true'
-      const { id, version, payment } = await foundPayment(db, { gateway, paymentId, ...query })
+      const { id, version, payment } = await readNamedPayment(db, { gateway, paymentId, ...query })
       if (withBodies) await auditBodies(db, askerOf(request), payment)
       const [page, attempts] = await Promise.all([
         findEvents(db, payment, { ...query, withBodies }),

@@ -28,7 +28,7 @@ export async function rowsOfLoan(db: Database, { id, kind, columns }: PortfolioF
   return rows.sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : a.line - b.line))
 }
 
-/** A trimmed text shares the memory of its row’s cells, and would keep them all alive. */
+/** A trimmed text shares the memory of its row's cells, and would keep them all alive. */
 const copied = (steps: NewOperation[]): NewOperation[] =>
   JSON.parse(JSON.stringify(steps)) as NewOperation[]
 

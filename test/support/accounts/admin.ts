@@ -1,6 +1,6 @@
 import { fastify } from 'fastify'
 import type { Test } from 'tap'
-import { knownAccount, type Role } from '../../../src/accounts/account.ts'
+import { type Role, readAccount } from '../../../src/accounts/account.ts'
 import { hashPassword } from '../../../src/accounts/passwords/password.ts'
 import { registerAccount } from '../../../src/accounts/register.ts'
 import { accessTokens, issueToken } from '../../../src/accounts/tokens/access-token.ts'
@@ -25,7 +25,7 @@ export async function startWithAccounts(
   const app = fastify()
   await app.register(accessTokens(db, config))
   const held = async ({ username }: Credentials) => ({
-    authorization: `Bearer ${issueToken(app, await knownAccount(db, username))}`,
+    authorization: `Bearer ${issueToken(app, await readAccount(db, username))}`,
   })
   return { ...service, admin: await held(ADMIN), operator: await held(OPERATOR) }
 }

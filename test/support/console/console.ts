@@ -1,6 +1,6 @@
 import { fastify } from 'fastify'
 import type { Test } from 'tap'
-import { knownAccount } from '../../../src/accounts/account.ts'
+import { readAccount } from '../../../src/accounts/account.ts'
 import { readSessions } from '../../../src/console/session/session.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { newId } from '../../../src/ids.ts'
@@ -36,7 +36,7 @@ export async function startWithConsole(
   const app = fastify()
   await readSessions(app, db, config)
   const withSession = async ({ username: name }: { username: string }) => {
-    const { id: sub, role, tokenGeneration: gen } = await knownAccount(db, name)
+    const { id: sub, role, tokenGeneration: gen } = await readAccount(db, name)
     const began = Math.floor(Date.now() / 1_000)
     const token = app.jwt.sign({ sub, name, role, gen, jti: newId(), began })
     return browser(url, `loanops=${token}`)
