@@ -1,7 +1,13 @@
 import { html } from 'hono/html'
 import type { Content } from './html.ts'
 
-type File = { file_name: string | null; file_sha256: string | null; same_as: string | null }
+type File = {
+  file_name: string | null
+  file_sha256: string | null
+  same_as: string | null
+  /** Only a gateway's report can be withdrawn. */
+  withdrawn_at?: string | null
+}
 
 const SHOWN_DIGITS = 12
 
@@ -19,9 +25,11 @@ export function fileColumns<Row extends File>(pathOf: (id: string) => string) {
     {
       name: 'file_sha256',
       title: 'SHA-256',
-      cell: ({ file_sha256: sha256 }: Row) =>
+      cell: ({ file_sha256: sha256, withdrawn_at }: Row) =>
         sha256 === null
-          ? 'incomplete'
+          ? withdrawn_at === null
+            ? 'incomplete'
+            : null
           : html`<span title="${sha256}">${sha256.slice(0, SHOWN_DIGITS)}…</span>`,
     },
     { name: 'same_as', title: 'Same bytes as', cell: (row: Row) => sameAs(row, pathOf) },
