@@ -125,8 +125,8 @@ create or replace function core.save_statements(wanted_gateway text, wanted_sour
       captured_at timestamptz, fee numeric, tax numeric, settlement_id text, settled_at timestamptz, utr text, is_event boolean)
     left join core.transaction t on t.gateway_payment_id = n.id and t.gateway = wanted_gateway and t.kind = 'payment'
     -- A report of settlements does not say that a payment was refunded since.
-    left join core.statement o
-      on o.gateway_payment_id = n.id and o.gateway = wanted_gateway and o.status = 'refunded' and o.source = 'file' and n.is_event
+    left join core.statement o on o.gateway_payment_id = n.id and o.gateway = wanted_gateway
+      and (o.status, n.status) = ('refunded', 'captured') and o.source = 'file' and n.is_event
    where o.status is null
    order by n.id
   on conflict (gateway_payment_id, gateway) do update

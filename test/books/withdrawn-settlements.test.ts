@@ -253,3 +253,21 @@ t.test(
     t.match(await states(), [{ status: 'captured' }, { status: 'captured' }])
   },
 )
+
+t.test('a payment that a later report of events calls failed does not stay refunded', async t => {
+  const { url, db } = await startTestService(t, { ROLE: 'api' })
+  const reports = [
+    [STATEMENT_HEADER, '1,10.00,INR,refunded,2026-02-05T10:00:00+05:30,,,,,'],
+    [
+      'event_id,event_type,event_amount,event_currency,event_status,event_time,sale_type,cf_payment_id',
+      'e1,PAYMENT,10.00,INR,FAILED,2026-02-05 10:00:00,CREDIT,1',
+    ],
+  ]
+  for (const lines of reports) {
+    const path = 'gateway_b/statement?lender=LENDER_02'
+    const { status, body } = await uploadStatement(url, path, lines.join('\n'))
+    t.equal(status, 201, JSON.stringify(body))
+  }
+  const { rows } = await sql`select status from ops.statement`.execute(db)
+  t.same(rows, [{ status: 'failed' }])
+})
