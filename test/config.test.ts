@@ -15,6 +15,7 @@ const SETTINGS: Record<string, TSchema> = Settings.properties
 const env = (changes: NodeJS.ProcessEnv = {}) =>
   testEnv('postgres://u:p@127.0.0.1:5432/d', 'http://127.0.0.1:1/fineract-provider/api/v1', {
     DOCS_ENABLED: undefined,
+    REPAYMENT_CRON: undefined,
     ...changes,
   })
 

@@ -28,6 +28,8 @@ export function testEnv(
     LEDGER_USERNAME: 'mifos',
     LEDGER_PASSWORD: 'password',
     LEDGER_TIMEOUT_MS: '5000',
+    // A batch of its own time would post a payment before a test has sent the refund.
+    REPAYMENT_CRON: '0 0 1 1 *',
     // Its reads would take the faults that a test meant for others.
     LEDGER_CHECK_MINUTES: '0',
     LOG_LEVEL: 'silent',
