@@ -10,9 +10,11 @@ import type { FileType } from './csv/reading/file-type.ts'
 import { type Database, logLosses, openDatabase } from './database/database.ts'
 import type { WorkerServices } from './engine/feature.ts'
 import type { OnFinal } from './engine/finish/finish.ts'
+import { notifyAll } from './engine/notify-all.ts'
 import type { Catalogue } from './engine/operation.ts'
 import type { App } from './http/app.ts'
 import type { httpLimits } from './http/limits.ts'
+import { FEATURES } from './jobs.ts'
 import { operationCatalogue } from './operations/catalogue.ts'
 import { operationCalls } from './operations/control/operation-calls.ts'
 import { pauseCall } from './operations/pause/pause-call.ts'
@@ -22,7 +24,6 @@ import { openWebhookCalls, type WebhookCalls } from './payments/intake/webhook-c
 import { deleteCall, putCall } from './payments/references/reference-calls.ts'
 import { portfolioTypes } from './portfolio/kinds/kinds.ts'
 import { openPortfolio, type Portfolio } from './portfolio/portfolio.ts'
-import { notifyAll } from './worker.ts'
 
 export type Services = Omit<WorkerServices, 'patient' | 'log' | 'pauses'> & { health: Health }
 
@@ -73,7 +74,7 @@ export function apiContext(
     }),
     accounts: openAccounts(services.db),
     portfolio: openPortfolio({ ...services, config, catalogue, fileTypes, limits }, log),
-    onFinal: notifyAll(services.metrics),
+    onFinal: notifyAll(FEATURES, services.metrics),
     webhookCalls: openWebhookCalls(services.db, log),
   }
   return { ...context, calls: callsOf(context) }

@@ -9,7 +9,7 @@ import ts from './support/typescript-6.ts'
  * directly in src either starts the service and may import all of them, or may be imported by all of them and imports none.
  */
 const LAW = [
-  ['embedded'],
+  ['start', 'embedded'],
   ['console', 'restore'],
   ['callbacks'],
   ['portfolio', 'books'],
@@ -29,7 +29,6 @@ const STARTERS = [
   'main.ts',
   'commands.ts',
   'role.ts',
-  'stop.ts',
   'api.ts',
   'routes.ts',
   'api-context.ts',

@@ -13,7 +13,7 @@ export type Trx = Transaction<DB>
 /** `patient` is for statements that may take long. */
 export type Databases = { db: Database; patient: Database }
 
-export type DatabaseOptions = PoolOptions & { onError: (error: Error) => void }
+type DatabaseOptions = PoolOptions & { onError: (error: Error) => void }
 
 export function openDatabase(url: string, options: DatabaseOptions): Database {
   const pool = new pg.Pool(poolConfig(url, options))

@@ -1,8 +1,10 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { openWatch } from '../../src/database/watch.ts'
+import { notifyAll } from '../../src/engine/notify-all.ts'
 import { watchPauses } from '../../src/engine/pause.ts'
 import { startRunner } from '../../src/engine/runner.ts'
+import { FEATURES } from '../../src/jobs.ts'
 import { openLedger } from '../../src/ledger/calls/client.ts'
 import { openReference } from '../../src/ledger/reference/reference.ts'
 import { openSlots } from '../../src/ledger/slots/slots.ts'
@@ -12,7 +14,7 @@ import { openMetrics } from '../../src/ops/metrics.ts'
 import { openTraces } from '../../src/ops/traces/open-traces.ts'
 import type { Traces } from '../../src/ops/traces/traces.ts'
 import { openQueue } from '../../src/queue/queue.ts'
-import { allCounters, notifyAll } from '../../src/worker.ts'
+import { allCounters } from '../../src/worker.ts'
 import { listed, submit } from '../support/engine/operations.ts'
 import { clientData } from '../support/ledger/loans.ts'
 import { startTestService } from '../support/service.ts'
@@ -85,7 +87,7 @@ async function startWithOwnRunner(t: Test, traces: Partial<Traces> = {}) {
     traces: { ...(await openTraces(config, log)), ...traces },
     watch: openWatch(),
     catalogue: operationCatalogue(config.lenders),
-    onFinal: notifyAll(metrics),
+    onFinal: notifyAll(FEATURES, metrics),
   })
   t.teardown(async () => {
     await runner.stop()

@@ -1,11 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import type { PgBoss } from 'pg-boss'
-import { type Databases, endLongStatements } from './database/database.ts'
-import type { Ledger } from './ledger/calls/client.ts'
-import type { Slots } from './ledger/slots/slots.ts'
-import type { Traces } from './ops/traces/traces.ts'
-import type { Job } from './queue/job.ts'
-import type { Worker } from './worker.ts'
+import { type Databases, endLongStatements } from '../database/database.ts'
+import type { Ledger } from '../ledger/calls/client.ts'
+import type { Slots } from '../ledger/slots/slots.ts'
+import type { Traces } from '../ops/traces/traces.ts'
+import type { Job } from '../queue/job.ts'
 
 /** A working ledger answers a read within this time. A read that is cut off is repeated after the restart. */
 const READS_MAY_FINISH_MS = 3_000
@@ -19,7 +18,7 @@ const END_EVERY_MS = 1_000
 
 type Parts = {
   app: FastifyInstance | undefined
-  worker: Worker | undefined
+  worker: Job | undefined
   ledger: Ledger
   slots: Slots
   watching: Job[]
