@@ -15,6 +15,20 @@ t.test('the times of a replay are typed in the ledger’s zone and sent on in UT
   t.equal(sent('to'), '2026-11-20T04:15:30.999Z')
 })
 
+t.test('a replay that is not confirmed goes back to the times that were typed', async t => {
+  const { text } = await operator(
+    '/console/callbacks/replay?from=2026-11-20T00:00&to=2026-11-20T09:45:30&state=delivered',
+  )
+  const [back] = parse(text)
+    .querySelectorAll('a')
+    .filter(link => link.text === 'Go back')
+  const list = parse((await operator(back?.getAttribute('href') ?? '')).text)
+  const form = list.querySelector('form[action="/console/callbacks/replay"]')
+  const typed = (name: string) => form?.querySelector(`[name=${name}]`)?.getAttribute('value')
+  t.same([typed('from'), typed('to')], ['2026-11-20T00:00:00', '2026-11-20T09:45:30'])
+  t.equal(form?.querySelector('[name=state] [selected]')?.text, 'delivered')
+})
+
 t.test('a page names the zone of its times', async t => {
   for (const path of ['/console', '/console/callbacks', '/console/search'])
     t.match((await operator(path)).text, 'Times are in Asia/Kolkata.', path)

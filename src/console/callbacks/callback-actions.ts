@@ -50,7 +50,9 @@ export function callbackActions(app: App, context: PageContext): void {
 
   formRoutes(app, context)('/callbacks/replay', { body: Replay }, replayCall, {
     done: ({ body }, { next_from: from }) =>
-      from === null ? donePath('/console/callbacks', 'replayed') : restPath({ ...body, from }),
+      from === null
+        ? donePath('/console/callbacks', 'replayed')
+        : donePath(listPath({ ...body, from }), 'replayedInPart'),
   })
 
   app.post('/callbacks/resume', { config: operate() }, async (request, reply) => {
@@ -59,9 +61,9 @@ export function callbackActions(app: App, context: PageContext): void {
   })
 }
 
-/** The list of those that are left, whose form for a replay goes on with them. */
-const restPath = (left: Static<typeof Replay>) =>
-  donePath(`/console/callbacks?${new URLSearchParams(left)}`, 'replayedInPart')
+/** The list of these callbacks, whose form for a replay has the same times. */
+const listPath = (replay: Static<typeof Replay>) =>
+  `/console/callbacks?${new URLSearchParams(replay)}`
 
 function confirmation(formats: Formats, replay: Static<typeof Replay>, callbacks: number) {
   const { from, to, state = 'failed', type } = replay
@@ -69,5 +71,5 @@ function confirmation(formats: Formats, replay: Static<typeof Replay>, callbacks
 <p><strong>${count(callbacks)}</strong> ${state} callbacks ${type === undefined ? '' : `of the type ${type} `}from ${formats.time(from)} to ${formats.time(to)} will be sent again, under the same ids.</p>
 <form class="box" method="post" action="/console/callbacks/replay">
 ${hiddenFields(Object.entries({ ...replay, state }))}
-<button type="submit">Replay ${count(callbacks)}</button> <a href="/console/callbacks">Go back</a></form>`
+<button type="submit">Replay ${count(callbacks)}</button> <a href="${listPath(replay)}">Go back</a></form>`
 }
