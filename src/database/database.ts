@@ -69,7 +69,8 @@ export type Row<Table extends keyof DB, Column extends keyof Selectable<DB[Table
 const WITHIN_MS = 2_500
 
 /**
- * Runs `work` in the given transaction. Given none, it begins one, and begins again after a deadlock.
+ * Runs `work` in the given transaction. Given none, it begins one, and begins again after a deadlock: a request cannot wait
+ * for another round, as jobs do, whose transactions are plain ones.
  */
 export function inTransaction<T>(db: Database, work: (trx: Trx) => Promise<T>): Promise<T> {
   if (db.isTransaction) return work(db as Trx)
