@@ -1,6 +1,9 @@
--- Whether a receiver is up: five failed attempts in a row, of whatever callbacks, mean that it is down.
-create or replace function loanops.receiver_state(receiver loanops.callback_receiver) returns text language sql immutable as $$
-  select case when receiver.stopped_at is not null then 'stopped' when receiver.failures >= 5 then 'down' else 'up' end
+-- Whether a receiver is up: five failed attempts in a row, of whatever callbacks, mean that it is down, as long as one is left
+-- that would show that it is back.
+create or replace function loanops.receiver_state(receiver loanops.callback_receiver) returns text language sql stable as $$
+  select case when receiver.stopped_at is not null then 'stopped'
+              when receiver.failures >= 5 and exists (select from loanops.callback where state = 'pending') then 'down'
+              else 'up' end
 $$;
 
 -- Saves a callback, if the receiver wants callbacks of this type.

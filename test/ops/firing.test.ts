@@ -228,6 +228,21 @@ t.test('no alert fires for callbacks that nobody sends, because CALLBACK_URL is 
   t.same(fired(await shownBy(t, db, callbacksFeature, 'loanops_callbacks_pending 0\n')), [])
 })
 
+t.test('a receiver of which nothing is known any more does not count as down', async t => {
+  const { db } = await freshDatabase(t)
+  await sql`
+    update loanops.callback_receiver set types = '{operation.failed}', failures = 50`.execute(db)
+  // Its retries, over days, are used up: nothing is left that would show that the receiver is back.
+  await sql`
+    insert into loanops.callback (type, subject, about, occurred_at, state)
+    values ('operation.failed', 'loan:L-1', ${newId()}, now(), 'failed')`.execute(db)
+  const shown = await shownBy(t, db, callbacksFeature, 'loanops_callbacks_failed 1\n')
+  t.same(
+    firedBy(always(shown), 60).filter(one => /Callback/.test(one)),
+    ['LoanopsCallbacksFailed'],
+  )
+})
+
 t.test('each process shows what is rare from 0, so that the first one is an increase', async t => {
   const service = await paymentService(t)
   const { body } = await service.call('GET', '/metrics')
