@@ -55,6 +55,7 @@ export function startLoop(
   }
 }
 
-export function restAfter(startedAt: number, everyMs: number): number {
-  return Math.max(everyMs, (performance.now() - startedAt) / MAX_SHARE_OF_TIME)
+export function restAfter(startedAt: number, everyMs: number, atMostMs = Infinity): number {
+  const restMs = (performance.now() - startedAt) / MAX_SHARE_OF_TIME
+  return Math.max(everyMs, Math.min(restMs, atMostMs))
 }

@@ -8,6 +8,12 @@ import { mayRun } from './may-run.ts'
 /** A wake-up this late must have been lost: its worker died, or the database was down. */
 const LATE_SECONDS = 2
 
+/**
+ * The longest rest between two looks at all subjects. After an outage or a death, work resumes by these looks, within 15 s:
+ * one that took long, such as because the database did not answer, must not be followed by ten times as long a rest.
+ */
+export const MAX_REST_MS = 5_000
+
 export type SubjectPage = {
   subjects: string[]
   next: string | null

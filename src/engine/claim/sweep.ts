@@ -7,6 +7,7 @@ import { type Job, restAfter, startLoop } from '../../queue/job.ts'
 import type { Origin } from '../origin.ts'
 import {
   endableSubjects,
+  MAX_REST_MS,
   overdueSubjects,
   type SubjectPage,
   untriedSubjects,
@@ -42,8 +43,9 @@ export function startSweep(
     if (ledger.breaker.isOpen() && slots.free('live') > 0)
       await slots.run('live', () => ledger.probe()).catch(onError)
     const startedAt = performance.now()
+    if (await sweep(stopping)) return CONTINUE_AFTER_MS
     // With a hundred thousand subjects waiting, a sweep takes long, and the pause after it is longer still.
-    return (await sweep(stopping)) ? CONTINUE_AFTER_MS : restAfter(startedAt, SWEEP_EVERY_MS)
+    return restAfter(startedAt, SWEEP_EVERY_MS, MAX_REST_MS)
   }
 
   /** @returns whether there may be more to take at once */

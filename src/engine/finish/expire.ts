@@ -7,7 +7,7 @@ import type { Metrics } from '../../ops/metrics.ts'
 import { type Job, restAfter, startLoop } from '../../queue/job.ts'
 import { insertJobs } from '../../queue/queue.ts'
 import { headsOf, isUnfinished, released } from '../claim/heads.ts'
-import { expiredSubjects, type SubjectPage } from '../claim/subject-pages.ts'
+import { expiredSubjects, MAX_REST_MS, type SubjectPage } from '../claim/subject-pages.ts'
 import { engineCounters } from '../engine-signals.ts'
 import { ORIGINS, type Origin } from '../origin.ts'
 import { bulkQueue, liveQueue, queueOf, wakesOf } from '../queue.ts'
@@ -35,7 +35,7 @@ export function startExpiry(
       metrics.of(engineCounters).claimsLost.inc(lost),
     )
     // Each look scans all waiting subjects.
-    return lookAfterMs === 0 ? 0 : restAfter(startedAt, lookAfterMs)
+    return lookAfterMs === 0 ? 0 : restAfter(startedAt, lookAfterMs, MAX_REST_MS)
   })
 }
 
