@@ -136,6 +136,26 @@ t.test('a call that the proxy refuses says so', async t => {
   })
 })
 
+t.test('a call that fails on TLS says what is wrong', async t => {
+  const untrusted = createHttps({ key: PEM, cert: PEM })
+  t.match(await callAll(t, await listening(t, untrusted), {}), {
+    gateway: /signed by an authority that NODE_EXTRA_CA_CERTS must name/,
+    callback: /signed by an authority that NODE_EXTRA_CA_CERTS must name/,
+    signOn: /signed by an authority that NODE_EXTRA_CA_CERTS must name/,
+  })
+  const place = await internet(t)
+  t.match(await callAll(t, place.replace('127.0.0.1', 'localhost'), {}), {
+    gateway: 'the certificate is for another host',
+    callback: 'the certificate is for another host',
+    signOn: 'the certificate is for another host',
+  })
+  t.match(await callAll(t, await listening(t, createHttp()), {}), {
+    gateway: 'TLS cannot be agreed: wrong version number',
+    callback: 'TLS cannot be agreed: wrong version number',
+    signOn: 'TLS cannot be agreed: wrong version number',
+  })
+})
+
 t.test('the log shows neither the proxy’s user nor its password', async t => {
   const { shown } = configFor('127.0.0.1:9', { HTTPS_PROXY: 'http://loanops:secret@proxy:3128' })
   t.notMatch(JSON.stringify(shown), 'secret@')

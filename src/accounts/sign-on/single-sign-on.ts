@@ -4,7 +4,7 @@ import * as openid from 'openid-client'
 import { fetch, type RequestInit } from 'undici'
 import type { OutboundProxy } from '../../config/proxy.ts'
 import type { SignOnSettings } from '../../config/settings/sign-on-settings.ts'
-import { openAgent, proxyRefusal } from '../../http/connections/open-agent.ts'
+import { connectionTrouble, openAgent } from '../../http/connections/open-agent.ts'
 import { turns } from '../throttling/turns.ts'
 
 /** The time of each call; a login makes three at most. */
@@ -193,8 +193,8 @@ function reasonOf(error: unknown): string {
   // Anybody may write anything else into the address of a callback.
   if (error instanceof openid.AuthorizationResponseError && isIssuersFault(error))
     return error.error
-  const { code, name, cause, message } = error as Error & { code?: string | number }
-  const reason = proxyRefusal({ name, message }) ?? code
+  const { code, name, cause } = error as Error & { code?: string | number }
+  const reason = connectionTrouble(error as Error) ?? code
   if (typeof reason === 'string') return reason
   // The library's fetch says only that it has failed.
   return cause instanceof Error ? reasonOf(cause) : name

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Dispatcher, errors } from 'undici'
 import type { OutboundProxy } from '../../config/proxy.ts'
 import { answerText } from '../../http/answer-text.ts'
-import { openAgent, proxyRefusal } from '../../http/connections/open-agent.ts'
+import { connectionTrouble, openAgent } from '../../http/connections/open-agent.ts'
 import { endingWith, withTimeLimit } from '../../http/ending-with.ts'
 import { retryAfterMs } from '../../http/retry-after.ts'
 import type { Trace } from '../../ops/traces/traces.ts'
@@ -134,7 +134,7 @@ async function callOnce(
     const message =
       error.name === 'TimeoutError'
         ? `it did not respond in time to ${name}`
-        : (proxyRefusal(error) ?? 'it cannot be reached')
+        : (connectionTrouble(error) ?? 'it cannot be reached')
     throw new GatewayUnavailable(message, { cause: error })
   })
   const text = await readText(response)

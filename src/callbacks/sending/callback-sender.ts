@@ -1,5 +1,5 @@
 import type { CallbackSettings } from '../../config/settings/callback-settings.ts'
-import { openAgent, proxyRefusal } from '../../http/connections/open-agent.ts'
+import { connectionTrouble, openAgent } from '../../http/connections/open-agent.ts'
 import { endingWith, withTimeLimit } from '../../http/ending-with.ts'
 import { retryAfterMs } from '../../http/retry-after.ts'
 import { publicReason } from '../../log/public-error.ts'
@@ -93,7 +93,7 @@ function failure(error: Error) {
     status: null,
     error: isTimeout
       ? 'The receiver did not respond in time'
-      : (proxyRefusal(error) ?? publicReason(error)),
+      : (connectionTrouble(error) ?? publicReason(error)),
     answer: null,
     retryAfterMs: 0,
   }

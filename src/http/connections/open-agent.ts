@@ -10,8 +10,21 @@ export function openAgent(proxy: OutboundProxy, options: Agent.Options): EnvHttp
   return new EnvHttpProxyAgent({ maxHeaderSize, ...options, ...proxy, httpProxy: '' })
 }
 
-/** @returns what the proxy answered instead of connecting us, if the call failed for that */
-export function proxyRefusal({ message }: Error): string | undefined {
-  const [, status] = /^Proxy response \((\d{3})\)/.exec(message) ?? []
-  return status && `the proxy of HTTPS_PROXY answered ${status}`
+const CERTIFICATE_TROUBLES: [codes: RegExp, trouble: string][] = [
+  [/ALTNAME/, 'the certificate is for another host'],
+  [/^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/, 'the certificate is not valid today'],
+  [
+    /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/,
+    'the certificate is signed by an authority that NODE_EXTRA_CA_CERTS must name',
+  ],
+]
+
+/** @returns why a call was never sent, if the proxy refused to connect us or TLS could not be agreed */
+export function connectionTrouble(error: Error): string | undefined {
+  const [, status] = /^Proxy response \((\d{3})\)/.exec(error.message) ?? []
+  if (status !== undefined) return `the proxy of HTTPS_PROXY answered ${status}`
+  const { code = '', reason } = error as { code?: unknown; reason?: string }
+  // OpenSSL's message has places in memory and in its code around its reason.
+  if (/^ERR_SSL_/.test(String(code))) return `TLS cannot be agreed: ${reason}`
+  return CERTIFICATE_TROUBLES.find(([codes]) => codes.test(String(code)))?.[1]
 }
