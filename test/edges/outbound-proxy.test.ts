@@ -11,6 +11,7 @@ import { openCallbackSender } from '../../src/callbacks/sending/callback-sender.
 import { readConfig } from '../../src/config/config.ts'
 import type { CallbackSettings } from '../../src/config/settings/callback-settings.ts'
 import type { SignOnSettings } from '../../src/config/settings/sign-on-settings.ts'
+import { connectionTrouble } from '../../src/http/connections/open-agent.ts'
 import { logger } from '../../src/log/log.ts'
 import { callbackSecret } from '../support/callbacks/callback-secret.ts'
 import { NO_DATABASE, NO_LEDGER, testEnv } from '../support/service.ts'
@@ -154,6 +155,13 @@ t.test('a call that fails on TLS says what is wrong', async t => {
     callback: 'TLS cannot be agreed: wrong version number',
     signOn: 'TLS cannot be agreed: wrong version number',
   })
+})
+
+t.test('the trouble with a certificate names only what mends it', async t => {
+  const troubleOf = (code: string) => connectionTrouble(Object.assign(new Error(code), { code }))
+  t.match(troubleOf('UNABLE_TO_VERIFY_LEAF_SIGNATURE'), /^the server does not send .*, nor does /)
+  t.equal(troubleOf('CERT_HAS_EXPIRED'), 'the certificate is not valid today')
+  t.equal(troubleOf('CERT_REVOKED'), undefined)
 })
 
 t.test('the log shows neither the proxy’s user nor its password', async t => {

@@ -14,8 +14,12 @@ const CERTIFICATE_TROUBLES: [codes: RegExp, trouble: string][] = [
   [/ALTNAME/, 'the certificate is for another host'],
   [/^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/, 'the certificate is not valid today'],
   [
-    /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/,
+    /^(DEPTH_ZERO_|SELF_SIGNED_)/,
     'the certificate is signed by an authority that NODE_EXTRA_CA_CERTS must name',
+  ],
+  [
+    /^UNABLE_TO_/,
+    'the server does not send the certificate of the authority that signed its own, nor does NODE_EXTRA_CA_CERTS name it',
   ],
 ]
 
