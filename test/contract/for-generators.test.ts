@@ -137,6 +137,26 @@ t.test('/openapi.json is written so that generators in every language understand
   })
 })
 
+t.test(
+  'a member and its schema, joined to a name as in orval, give one name only once',
+  async t => {
+    const { call } = await startTestService(t, { ROLE: 'api', DOCS_ENABLED: 'true' })
+    const { components } = (await call('GET', '/openapi.json')).body
+    const names = Object.entries<Schema>(components.schemas).flatMap(
+      ([name, { properties = {} }]) => [
+        name,
+        ...Object.keys(properties).map(one => name + one.replaceAll('_', '')),
+      ],
+    )
+    const given = names.map(name => name.toLowerCase()).sort()
+    t.ok(given.length > 500)
+    t.same(
+      given.filter((name, n) => name === given[n + 1]),
+      [],
+    )
+  },
+)
+
 t.test('a day has no pattern in /openapi-3.0.json, where generators make a date of it', async t => {
   const { call } = await startTestService(t, { ROLE: 'api', DOCS_ENABLED: 'true' })
   const days: object[] = []

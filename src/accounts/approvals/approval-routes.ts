@@ -34,7 +34,7 @@ const oneSchema = {
   params,
   response: { 200: Approval },
 }
-const decisionBody = titledBody('ApprovalDecision', { note: optional(Note) })
+const decisionBody = titledBody('DecideApprovalRequest', { note: optional(Note) })
 const ActAnswer = Type.Object({}, { additionalProperties: true, title: 'ActAnswer' })
 const approveSchema = {
   ...toDecide,
