@@ -45,10 +45,9 @@ export async function goThrough(
   await elapsed(lastsMs)
   const healedAt = Date.now()
   for (const path of Object.values(paths)) path.heal()
-  const names = parts.map(({ path }) => path)
   // A slow one still answers.
   const isGatewayGone = parts.some(one => one.path === 'gateway' && one.trouble !== 'slow')
-  const goals = goalsOf(seen, names, healedAt)
+  const goals = goalsOf(seen, healedAt)
   while (Date.now() < healedAt + WATCHED_MS && goals.some(({ at }) => at() === undefined))
     await elapsed(LOOK_EVERY_MS)
   const overAfterMs = Object.fromEntries(
@@ -69,7 +68,7 @@ export async function goThrough(
 type Goal = { of: string; at(): number | undefined }
 
 /** Whatever has to go on, and when it did. */
-function goalsOf(seen: Seen, names: PathName[], healedAt: number): Goal[] {
+function goalsOf(seen: Seen, healedAt: number): Goal[] {
   const since = (times: number[]) => times.find(at => at > healedAt)
   return [
     ...[...seen.accepted].map(([, times], n) => ({
@@ -84,7 +83,7 @@ function goalsOf(seen: Seen, names: PathName[], healedAt: number): Goal[] {
       of: `${origin} operations`,
       at: () => since(seen.ended.get(origin) ?? []),
     })),
-    ...(names.includes('gateway') ? [{ of: 'fetches', at: () => since(seen.fetched) }] : []),
+    { of: 'fetches', at: () => since(seen.fetched) },
   ]
 }
 

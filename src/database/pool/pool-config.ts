@@ -3,9 +3,10 @@ import { Client } from '../transient.ts'
 import { closeOnceDead } from './dead-connection.ts'
 import { ImpatientSocket } from './impatient-socket.ts'
 import { keepPlans } from './prepared.ts'
-import { giveUpIfReadOnly, type PooledSession } from './read-only.ts'
+import { type ClientInternals, giveUpIfReadOnly, type PooledSession } from './read-only.ts'
 import { setUpSession } from './session.ts'
 
+/** For connecting and again for setting up the session, however long statements may take: a path that is silent may be dead. */
 const CONNECT_TIMEOUT_MS = 5_000
 /** Anything that a caller, a lease or an operation waits for takes milliseconds: after this long it is stuck. */
 const STATEMENT_TIMEOUT_MS = 4_000
@@ -42,26 +43,46 @@ export function poolConfig(url: string, options: PoolOptions) {
   const { max, name, statementMs = STATEMENT_TIMEOUT_MS } = options
   const sessions = new Set<PooledSession>()
   return {
-    Client,
+    Client: PooledClient,
     connectionString: url,
     max,
     application_name: name,
+    // How long a caller waits for a free connection.
     connectionTimeoutMillis: Math.max(statementMs, CONNECT_TIMEOUT_MS),
     idleTimeoutMillis: options.idleMs ?? idleMs(statementMs),
     keepAlive: true,
     stream: () => new ImpatientSocket(statementMs === 0 ? 0 : statementMs + SILENCE_MS),
-    async onConnect(client: pg.ClientBase) {
-      await setUpSession(client, statementMs)
-      giveUpIfReadOnly(client, sessions)
-      const { onNotice } = options
-      if (onNotice) client.on('notice', ({ message = '' }) => onNotice(message))
-      const { keepsPlans } = options
-      if (keepsPlans) keepPlans(client, keepsPlans === true ? undefined : keepsPlans)
-      if (options.avoidsScans) await client.query('set enable_seqscan = off')
-      if (options.isSerial) await client.query('set max_parallel_workers_per_gather = 0')
-      if (statementMs > STATEMENT_TIMEOUT_MS) await closeOnceDead(client, url)
-    },
+    onConnect: (client: pg.ClientBase) => inTime(client, setUp),
   } satisfies pg.PoolConfig
+
+  async function setUp(client: pg.ClientBase): Promise<void> {
+    await setUpSession(client, statementMs)
+    giveUpIfReadOnly(client, sessions)
+    const { onNotice } = options
+    if (onNotice) client.on('notice', ({ message = '' }) => onNotice(message))
+    const { keepsPlans } = options
+    if (keepsPlans) keepPlans(client, keepsPlans === true ? undefined : keepsPlans)
+    if (options.avoidsScans) await client.query('set enable_seqscan = off')
+    if (options.isSerial) await client.query('set max_parallel_workers_per_gather = 0')
+    if (statementMs > STATEMENT_TIMEOUT_MS) await closeOnceDead(client, url)
+  }
+}
+
+/** The pool would give its connections as long to connect as its callers wait for one. */
+class PooledClient extends Client {
+  constructor(config?: pg.ClientConfig) {
+    super({ ...config, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
+  }
+}
+
+async function inTime(
+  client: pg.ClientBase,
+  setUp: (client: pg.ClientBase) => Promise<void>,
+): Promise<void> {
+  const { stream } = (client as unknown as ClientInternals).connection
+  const lost = new Error('Connection terminated: PostgreSQL was silent while a session was set up')
+  const timer = setTimeout(() => stream.destroy(lost), CONNECT_TIMEOUT_MS)
+  await setUp(client).finally(() => clearTimeout(timer))
 }
 
 function idleMs(statementMs: number): number {
